@@ -1,0 +1,1 @@
+//! The hardware: one folder a block, described in Rust.

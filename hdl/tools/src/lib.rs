@@ -1,0 +1,1 @@
+//! Lint, lock-step comparison and emitter for blocks described with rust-hdl.

@@ -1,0 +1,1 @@
+//! Policy files, checked and turned into the bundle that a device loads.

@@ -1,0 +1,1 @@
+//! The keyed tag of a credential.

@@ -1,0 +1,1 @@
+//! The Verilated core behind a safe model, and its in-process transport.

@@ -1,0 +1,1 @@
+//! The reference, the corpus and the runs that compare implementations.

@@ -1,0 +1,1 @@
+//! The forebay command line: capture files in, verdicts out.
