@@ -1,6 +1,6 @@
 //! The Device trait, and the transport that runs the twin in process.
 use forebay_decide::Bundle;
-use forebay_spec::{Event, Input, Record, Verdict};
+use forebay_spec::{Event, Input, Verdict};
 
 /// A piece of a connection's byte stream, in order, as TCP delivered it.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,3 @@ pub trait Device {
         None
     }
 }
-
-/// A record as the device made it, for tests and `explain`.
-pub type FabricRecord = Record;
