@@ -1,1 +1,200 @@
-//! The scheduler.
+//! The decision: events in their one order, slots, and verdicts.
+//!
+//! Two halves, as in hardware. [`Arbiter`] puts a place and a time on each input; [`Scheduler`] answers events, and
+//! is a function of the log of events alone.
+use crate::Bundle;
+use forebay_spec::limits::{level, LEVELS};
+use forebay_spec::{
+    Action, Disposition, Event, Field, Input, Kind, Profile, PuntReason, Record, RefuseReason, RejectReason, Release,
+    ReleaseKind, Verdict, INPUT_ORDER,
+};
+use std::collections::VecDeque;
+
+/// Puts `seq` and `now_ms` on inputs, in the order in which it is given them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arbiter {
+    seq: u32,
+    now_ms: u32,
+}
+
+impl Arbiter {
+    /// Takes one input.
+    pub fn stamp(&mut self, input: Input) -> Event {
+        if let Input::Tick { elapsed_ms } = input {
+            self.now_ms = self.now_ms.wrapping_add(u32::from(elapsed_ms));
+        }
+        let event = Event { seq: self.seq, now_ms: self.now_ms, input };
+        self.seq = self.seq.wrapping_add(1);
+        event
+    }
+}
+
+/// What has happened since reset. Arrays by reason are indexed by the reason's code less 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Events by their place in [`INPUT_ORDER`].
+    pub events: [u64; INPUT_ORDER.len()],
+    /// Requests admitted.
+    pub admit: u64,
+    /// Requests refused, by reason.
+    pub refuse: [u64; RefuseReason::ALL.len()],
+    /// Requests rejected, by reason.
+    pub reject: [u64; RejectReason::ALL.len()],
+    /// Requests without an inference body.
+    pub pass: u64,
+    /// Requests handed to the exact software path, by reason.
+    pub punt: [u64; PuntReason::ALL.len()],
+    /// Slots given back, by kind.
+    pub released: [u64; ReleaseKind::ALL.len()],
+    /// Releases that changed nothing.
+    pub stale_release: u64,
+    /// Requests that run, by level.
+    pub in_flight: [u16; LEVELS],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    used: bool,
+    generation: u8,
+    level: u8,
+}
+
+/// Answers events.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    thresholds: [u32; LEVELS - 1],
+    level_limits: [u16; LEVELS],
+    slots: Vec<Slot>,
+    /// Slots from this one on have never been granted.
+    fresh: usize,
+    /// Slots given back, longest ago first.
+    free: VecDeque<u16>,
+    counters: Counters,
+}
+
+impl Scheduler {
+    /// The state after reset.
+    pub fn new(bundle: &Bundle, profile: Profile) -> Self {
+        Scheduler {
+            thresholds: bundle.thresholds,
+            level_limits: bundle.level_limits,
+            slots: vec![Slot::default(); profile.slots],
+            fresh: 0,
+            free: VecDeque::with_capacity(profile.slots),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Applies one event; a verdict comes out of each record and each punt result.
+    pub fn apply(&mut self, event: &Event) -> Option<Verdict> {
+        self.counters.events[usize::from(event.input.rank())] += 1;
+        let record = match &event.input {
+            Input::Release(release) => {
+                self.release(release);
+                return None;
+            }
+            Input::Tick { .. } => return None,
+            Input::PuntResult(record) | Input::Record(record) => record,
+        };
+        let (action, level) = self.decide(record);
+        self.count(action);
+        Some(Verdict { seq: event.seq, connection: record.connection, index: record.index, action, level })
+    }
+
+    /// What has happened since reset.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    fn decide(&mut self, record: &Record) -> (Action, Option<u8>) {
+        match record.disposition {
+            Disposition::Pass => return (Action::Pass, None),
+            Disposition::Punt(reason) => return (Action::Punt(reason), None),
+            Disposition::Decide => {}
+        }
+        if let Some(reason) = check(record) {
+            return (Action::Reject(reason), None);
+        }
+        let level = level(record.max_tokens, &self.thresholds);
+        (self.grant(level), Some(level))
+    }
+
+    /// The limit of the level is tested before the slots.
+    fn grant(&mut self, level: u8) -> Action {
+        let l = usize::from(level);
+        if self.counters.in_flight[l] >= self.level_limits[l] {
+            return Action::Refuse(RefuseReason::LevelFull);
+        }
+        // slots that were never used come first: hardware then needs no walk over its tables after a reset
+        let slot = if self.fresh < self.slots.len() {
+            self.fresh += 1;
+            (self.fresh - 1) as u16
+        } else if let Some(slot) = self.free.pop_front() {
+            slot
+        } else {
+            return Action::Refuse(RefuseReason::NoSlot);
+        };
+        let entry = &mut self.slots[usize::from(slot)];
+        *entry = Slot { used: true, generation: entry.generation.wrapping_add(1), level };
+        self.counters.in_flight[l] += 1;
+        Action::Admit { slot, generation: entry.generation }
+    }
+
+    fn release(&mut self, release: &Release) {
+        match self.slots.get_mut(usize::from(release.slot)) {
+            Some(slot) if slot.used && slot.generation == release.generation => {
+                slot.used = false;
+                self.counters.in_flight[usize::from(slot.level)] -= 1;
+                self.free.push_back(release.slot);
+                self.counters.released[usize::from(release.kind.code())] += 1;
+            }
+            _ => self.counters.stale_release += 1,
+        }
+    }
+
+    fn count(&mut self, action: Action) {
+        let c = &mut self.counters;
+        *match action {
+            Action::Admit { .. } => &mut c.admit,
+            Action::Refuse(reason) => &mut c.refuse[usize::from(reason.code()) - 1],
+            Action::Reject(reason) => &mut c.reject[usize::from(reason.code()) - 1],
+            Action::Pass => &mut c.pass,
+            Action::Punt(reason) => &mut c.punt[usize::from(reason.code()) - 1],
+        } += 1;
+    }
+
+    /// What holds after every event; the error names what does not.
+    pub fn invariants(&self) -> Result<(), &'static str> {
+        let c = &self.counters;
+        let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+        let in_flight: u64 = c.in_flight.iter().map(|&n| u64::from(n)).sum();
+        let mut used = [0; LEVELS];
+        self.slots.iter().filter(|s| s.used).for_each(|s| used[usize::from(s.level)] += 1);
+        let answered = c.admit + sum(&c.refuse) + sum(&c.reject) + c.pass + sum(&c.punt);
+        let rules = [
+            (c.admit == sum(&c.released) + in_flight, "admitted == released + in flight"),
+            (c.in_flight == used, "in flight == slots in use, level by level"),
+            (self.fresh == in_flight as usize + self.free.len(), "a slot that was granted is in use or free"),
+            (c.in_flight.iter().zip(&self.level_limits).all(|(n, limit)| n <= limit), "in flight <= limit"),
+            (answered == c.events[2] + c.events[3], "one verdict for each request"),
+            (c.events[0] == sum(&c.released) + c.stale_release, "a release is applied or stale"),
+        ];
+        rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(*rule))
+    }
+}
+
+/// The first rule of a field that the record breaks.
+fn check(record: &Record) -> Option<RejectReason> {
+    let kind = |field| record.kind(field);
+    let rules = [
+        (kind(Field::MaxTokens) == Kind::Number, RejectReason::MaxTokens),
+        (matches!(kind(Field::Model), Kind::Missing | Kind::Null | Kind::String), RejectReason::Model),
+        (matches!(kind(Field::Stream), Kind::Missing | Kind::Null | Kind::False | Kind::True), RejectReason::Stream),
+        (matches!(kind(Field::Temperature), Kind::Missing | Kind::Null | Kind::Number), RejectReason::Temperature),
+        (matches!(kind(Field::TopK), Kind::Missing | Kind::Null | Kind::Number), RejectReason::TopK),
+    ];
+    rules.iter().find(|(holds, _)| !holds).map(|(_, reason)| *reason)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! An exact JSON validator that picks up the wanted members of the top-level object on its way.
+//!
+//! One pass, no recursion, no allocation. The rules are in `spec/json.md`.
+mod number;
+mod text;
+
+use forebay_spec::limits::JSON_DEPTH_MAX;
+use forebay_spec::record::FIELDS;
+use forebay_spec::{Field, Kind};
+pub use number::{milli, unsigned};
+pub use text::string_value;
+
+/// What the validator says of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BodyStatus {
+    /// A JSON object.
+    Ok,
+    /// UTF-8, but not JSON, or nested beyond `JSON_DEPTH_MAX`.
+    Invalid,
+    /// JSON, but no object.
+    NotObject,
+    /// Not UTF-8.
+    Utf8,
+    /// The connection ended inside the request; set by who reads HTTP, never by [`read`].
+    Truncated,
+}
+
+impl BodyStatus {
+    /// The name in reports and JSON output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BodyStatus::Ok => "ok",
+            BodyStatus::Invalid => "invalid",
+            BodyStatus::NotObject => "not_object",
+            BodyStatus::Utf8 => "utf8",
+            BodyStatus::Truncated => "truncated",
+        }
+    }
+}
+
+/// A body as the validator read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Body<'a> {
+    /// Verdict of the validator.
+    pub status: BodyStatus,
+    /// Raw text of the last depth-1 member with the name of each field, by [`Field`] code; all `None` unless `Ok`.
+    pub values: [Option<&'a [u8]>; FIELDS],
+    /// Offset of the first byte that makes the body `Invalid` or `Utf8`, the body's length if it ends too early; in
+    /// other cases the body's length.
+    pub at: usize,
+}
+
+impl Body<'_> {
+    /// A body without values.
+    pub const fn without_values(status: BodyStatus, at: usize) -> Self {
+        Body { status, values: [None; FIELDS], at }
+    }
+
+    /// Kind of the last value of `field`, and its number: in the field's own unit, 0 unless the kind is `Number`.
+    pub fn field(&self, field: Field) -> (Kind, u32) {
+        self.values[field as usize].map_or((Kind::Missing, 0), |raw| field_value(field, raw))
+    }
+}
+
+/// Kind of a raw JSON value, by its first byte. Every number is `Number` here; what a field makes of it says
+/// [`field_value`]. `Other` for what starts no JSON value.
+pub fn kind_of(raw: &[u8]) -> Kind {
+    match raw.first() {
+        Some(b'n') => Kind::Null,
+        Some(b'f') => Kind::False,
+        Some(b't') => Kind::True,
+        Some(b'"') => Kind::String,
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'-' | b'0'..=b'9') => Kind::Number,
+        _ => Kind::Other,
+    }
+}
+
+/// Kind of a raw JSON value in `field`, and its number: tokens for `max_tokens`, thousandths for `temperature`.
+/// A number that the field cannot hold is `OddNumber` with 0; so is every number in `model` and `stream`.
+pub fn field_value(field: Field, raw: &[u8]) -> (Kind, u32) {
+    let kind = kind_of(raw);
+    if kind != Kind::Number {
+        return (kind, 0);
+    }
+    let value = match field {
+        Field::MaxTokens | Field::TopK => unsigned(raw),
+        Field::Temperature => milli(raw),
+        Field::Model | Field::Stream => None,
+    };
+    value.map_or((Kind::OddNumber, 0), |v| (Kind::Number, v))
+}
+
+/// Validates a body and finds the fields.
+pub fn read(body: &[u8]) -> Body<'_> {
+    // UTF-8 first and by itself: a body that is neither UTF-8 nor JSON is `Utf8`, wherever the faults stand
+    if let Err(error) = std::str::from_utf8(body) {
+        return Body::without_values(BodyStatus::Utf8, error.valid_up_to());
+    }
+    let mut parser = Parser::new(body);
+    match parser.document() {
+        None => Body::without_values(BodyStatus::Invalid, parser.at),
+        Some(Shape::Object) => Body { status: BodyStatus::Ok, values: parser.values, at: body.len() },
+        Some(Shape::Other) => Body::without_values(BodyStatus::NotObject, body.len()),
+    }
+}
+
+/// What stands at the top of a document.
+enum Shape {
+    Object,
+    Other,
+}
+
+/// What may come next.
+#[derive(Clone, Copy)]
+enum Expect {
+    /// A value.
+    Value,
+    /// A value, or the end of the array that has just begun.
+    FirstItem,
+    /// A name.
+    Name,
+    /// A name, or the end of the object that has just begun.
+    FirstName,
+    /// What follows a value: a comma or the end of what holds it.
+    After,
+}
+
+const STACK_WORDS: usize = JSON_DEPTH_MAX.div_ceil(64);
+
+struct Parser<'a> {
+    body: &'a [u8],
+    /// Next byte; on a failure the byte that is at fault.
+    at: usize,
+    /// Open objects and arrays.
+    depth: usize,
+    /// One bit for each of them, set for an object.
+    objects: [u64; STACK_WORDS],
+    /// Field whose value is being read at depth 1.
+    field: Option<usize>,
+    /// Where the value at depth 1 began.
+    start: usize,
+    values: [Option<&'a [u8]>; FIELDS],
+}
+
+impl<'a> Parser<'a> {
+    fn new(body: &'a [u8]) -> Self {
+        Parser { body, at: 0, depth: 0, objects: [0; STACK_WORDS], field: None, start: 0, values: [None; FIELDS] }
+    }
+
+    /// Reads all of the body; `None` at the first fault.
+    fn document(&mut self) -> Option<Shape> {
+        self.space();
+        let shape = if self.peek() == Some(b'{') { Shape::Object } else { Shape::Other };
+        let mut expect = Expect::Value;
+        loop {
+            self.space();
+            expect = match (expect, self.peek()) {
+                (Expect::FirstItem, Some(b']')) | (Expect::FirstName, Some(b'}')) => self.close(),
+                (Expect::FirstItem | Expect::Value, Some(first)) => self.value(first)?,
+                (Expect::FirstName | Expect::Name, Some(b'"')) => self.name()?,
+                (Expect::After, next) if self.depth == 0 => return next.is_none().then_some(shape),
+                (Expect::After, Some(next)) => self.after(next)?,
+                _ => return None,
+            };
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.body.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn in_object(&self) -> bool {
+        let top = self.depth.wrapping_sub(1);
+        self.objects.get(top / 64).is_some_and(|word| word >> (top % 64) & 1 == 1)
+    }
+
+    /// Begins an object or an array.
+    fn open(&mut self, object: bool) -> Option<()> {
+        // at the limit `depth / 64` is past the last word
+        let word = self.objects.get_mut(self.depth / 64)?;
+        let bit = 1 << (self.depth % 64);
+        *word = if object { *word | bit } else { *word & !bit };
+        self.depth += 1;
+        self.at += 1;
+        Some(())
+    }
+
+    /// Ends the innermost object or array, whose last byte is here.
+    fn close(&mut self) -> Expect {
+        self.depth -= 1;
+        self.at += 1;
+        self.ended()
+    }
+
+    /// A value has ended before the byte that comes next.
+    fn ended(&mut self) -> Expect {
+        if self.depth == 1 {
+            if let Some(field) = self.field.take() {
+                self.values[field] = self.body.get(self.start..self.at);
+            }
+        }
+        Expect::After
+    }
+
+    /// Reads a scalar or begins an object or array.
+    fn value(&mut self, first: u8) -> Option<Expect> {
+        if self.depth == 1 {
+            self.start = self.at;
+        }
+        match first {
+            b'{' => return self.open(true).map(|()| Expect::FirstName),
+            b'[' => return self.open(false).map(|()| Expect::FirstItem),
+            b'"' => self.string()?,
+            b't' => self.literal(b"true")?,
+            b'f' => self.literal(b"false")?,
+            b'n' => self.literal(b"null")?,
+            _ => self.number()?,
+        }
+        Some(self.ended())
+    }
+
+    /// Reads a name and its colon.
+    fn name(&mut self) -> Option<Expect> {
+        let start = self.at;
+        self.string()?;
+        if self.depth == 1 {
+            self.field = self.body.get(start..self.at).and_then(text::field_named);
+        }
+        self.space();
+        if self.peek() != Some(b':') {
+            return None;
+        }
+        self.at += 1;
+        Some(Expect::Value)
+    }
+
+    /// Reads a comma or an end.
+    fn after(&mut self, next: u8) -> Option<Expect> {
+        match (next, self.in_object()) {
+            (b',', object) => {
+                self.at += 1;
+                Some(if object { Expect::Name } else { Expect::Value })
+            }
+            (b'}', true) | (b']', false) => Some(self.close()),
+            _ => None,
+        }
+    }
+
+    fn string(&mut self) -> Option<()> {
+        self.step(text::string_end(self.body, self.at))
+    }
+
+    fn number(&mut self) -> Option<()> {
+        self.step(number::number_end(self.body, self.at))
+    }
+
+    fn step(&mut self, end: Result<usize, usize>) -> Option<()> {
+        let (Ok(at) | Err(at)) = end;
+        self.at = at;
+        end.ok().map(|_| ())
+    }
+
+    fn literal(&mut self, word: &[u8]) -> Option<()> {
+        for &byte in word {
+            if self.peek() != Some(byte) {
+                return None;
+            }
+            self.at += 1;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

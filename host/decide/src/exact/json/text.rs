@@ -1,0 +1,119 @@
+//! Strings: where they end, what they say.
+use forebay_spec::Field;
+
+/// The end of the string whose quote stands at `at`, or the offset of the byte that is at fault.
+/// The bytes have to be UTF-8.
+pub(super) fn string_end(body: &[u8], at: usize) -> Result<usize, usize> {
+    let mut at = at + 1;
+    loop {
+        at = plain_end(body, at);
+        match body.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = escape(body, at)?.1,
+            _ => return Err(at),
+        }
+    }
+}
+
+/// The first quote, backslash or control character at or after `at`, or the end.
+fn plain_end(body: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    // a byte is 0 where its high bit comes out set; borrows only make false alarms, which the loop below settles
+    let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGHS;
+    while let Some(chunk) = body.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let x = u64::from_le_bytes(*chunk);
+        let control = x.wrapping_sub(ONES * 0x20) & !x & HIGHS;
+        if (zero(x ^ ONES * u64::from(b'"')) | zero(x ^ ONES * u64::from(b'\\')) | control) != 0 {
+            break;
+        }
+        at += 8;
+    }
+    while body.get(at).is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\') {
+        at += 1;
+    }
+    at
+}
+
+/// The character that the escape at `at` stands for, and the offset behind it; or the offset of the fault.
+fn escape(body: &[u8], at: usize) -> Result<(char, usize), usize> {
+    let char = match body.get(at + 1) {
+        Some(b'"') => '"',
+        Some(b'\\') => '\\',
+        Some(b'/') => '/',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return unicode_escape(body, at),
+        _ => return Err(at + 1),
+    };
+    Ok((char, at + 2))
+}
+
+/// A `\uXXXX`, or two of them that make a surrogate pair; a surrogate alone is a fault.
+fn unicode_escape(body: &[u8], at: usize) -> Result<(char, usize), usize> {
+    let high = hex4(body, at + 2)?;
+    if !(0xd800..0xe000).contains(&high) {
+        return char::from_u32(high).map(|c| (c, at + 6)).ok_or(at);
+    }
+    if high >= 0xdc00 || body.get(at + 6) != Some(&b'\\') || body.get(at + 7) != Some(&b'u') {
+        return Err(at);
+    }
+    let low = hex4(body, at + 8)?;
+    if !(0xdc00..0xe000).contains(&low) {
+        return Err(at);
+    }
+    let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+    char::from_u32(code).map(|c| (c, at + 12)).ok_or(at)
+}
+
+fn hex4(body: &[u8], at: usize) -> Result<u32, usize> {
+    (at..at + 4).try_fold(0, |value, i| {
+        let digit = body.get(i).and_then(|&b| char::from(b).to_digit(16)).ok_or(i)?;
+        Ok(value << 4 | digit)
+    })
+}
+
+/// Appends the text of a raw JSON string, its quotes included in `raw`, to `out`. What is no valid JSON string
+/// is taken up to its first fault.
+pub fn string_value(raw: &[u8], out: &mut Vec<u8>) {
+    let mut at = 1;
+    loop {
+        let end = plain_end(raw, at);
+        out.extend_from_slice(raw.get(at..end).unwrap_or_default());
+        if raw.get(end) != Some(&b'\\') {
+            return;
+        }
+        let Ok((char, behind)) = escape(raw, end) else { return };
+        out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+        at = behind;
+    }
+}
+
+/// The field that a raw name, quotes included, names once it is unescaped.
+pub(super) fn field_named(raw: &[u8]) -> Option<usize> {
+    Field::ALL.iter().position(|field| says(raw, field.name().as_bytes()))
+}
+
+/// Does the raw string say `name`? Stops at the first difference, so that a long name costs nothing.
+fn says(raw: &[u8], name: &[u8]) -> bool {
+    let mut at = 1;
+    for &expected in name {
+        let (char, behind) = match raw.get(at) {
+            Some(b'\\') => match escape(raw, at) {
+                Ok(found) => found,
+                Err(_) => return false,
+            },
+            Some(&byte) => (char::from(byte), at + 1),
+            None => return false,
+        };
+        if char != char::from(expected) {
+            return false;
+        }
+        at = behind;
+    }
+    // a quote inside would be escaped, so this one is the last
+    raw.get(at) == Some(&b'"')
+}
