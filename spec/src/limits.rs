@@ -35,6 +35,8 @@ pub const HEADER_BYTES_MAX: u32 = 32_768;
 pub const BODY_BYTES_MAX: u32 = 16 * 1024 * 1024;
 /// Bytes of a credential in `x-api-key` or after `Bearer `; more: punt `credential`.
 pub const CREDENTIAL_BYTES_MAX: u32 = 255;
+/// Bytes of a method; more: punt `request_line`.
+pub const METHOD_BYTES_MAX: usize = 16;
 /// Decimal digits of `content-length`; more: punt `content_length`.
 pub const CONTENT_LENGTH_DIGITS_MAX: u32 = 9;
 /// Largest count that `x-stainless-retry-count` may carry; more: punt `retry_header`.
@@ -42,6 +44,8 @@ pub const RETRY_MAX: u32 = 255;
 
 /// Nesting of a body beyond which it is invalid.
 pub const JSON_DEPTH_MAX: usize = 1_024;
+/// Width of the depth counter in the fabric, which wraps: more than `JSON_DEPTH_MAX` needs.
+pub const DEPTH_BITS: usize = 12;
 /// Digits of an unsigned number that the fabric converts; more: punt `number`.
 pub const NUMBER_DIGITS_MAX: usize = 10;
 /// Characters that the fabric looks back over for a number or a name.

@@ -1,1 +1,10 @@
 //! The forebay command line: capture files in, verdicts out.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod capture;
+pub mod demo;
+mod error;
+pub mod replay;
+pub mod report;
+
+pub use error::Error;

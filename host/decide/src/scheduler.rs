@@ -2,11 +2,11 @@
 //!
 //! Two halves, as in hardware. [`Arbiter`] puts a place and a time on each input; [`Scheduler`] answers events, and
 //! is a function of the log of events alone.
-use crate::Bundle;
+use crate::{exact::request::check, Bundle};
 use forebay_spec::limits::{level, LEVELS};
 use forebay_spec::{
-    Action, Disposition, Event, Field, Input, Kind, Profile, PuntReason, Record, RefuseReason, RejectReason, Release,
-    ReleaseKind, Verdict, INPUT_ORDER,
+    Action, Disposition, Event, Input, Profile, PuntReason, Record, RefuseReason, RejectReason, Release, ReleaseKind,
+    Verdict, INPUT_ORDER,
 };
 use std::collections::VecDeque;
 
@@ -181,19 +181,6 @@ impl Scheduler {
         ];
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(*rule))
     }
-}
-
-/// The first rule of a field that the record breaks.
-fn check(record: &Record) -> Option<RejectReason> {
-    let kind = |field| record.kind(field);
-    let rules = [
-        (kind(Field::MaxTokens) == Kind::Number, RejectReason::MaxTokens),
-        (matches!(kind(Field::Model), Kind::Missing | Kind::Null | Kind::String), RejectReason::Model),
-        (matches!(kind(Field::Stream), Kind::Missing | Kind::Null | Kind::False | Kind::True), RejectReason::Stream),
-        (matches!(kind(Field::Temperature), Kind::Missing | Kind::Null | Kind::Number), RejectReason::Temperature),
-        (matches!(kind(Field::TopK), Kind::Missing | Kind::Null | Kind::Number), RejectReason::TopK),
-    ];
-    rules.iter().find(|(holds, _)| !holds).map(|(_, reason)| *reason)
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 use forebay_decide::Bundle;
 use forebay_spec::{Event, Input, Verdict};
 
+pub mod twin;
+pub use twin::TwinDevice;
+
 /// A piece of a connection's byte stream, in order, as TCP delivered it.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {

@@ -78,7 +78,8 @@ pub fn kind_of(raw: &[u8]) -> Kind {
 }
 
 /// Kind of a raw JSON value in `field`, and its number: tokens for `max_tokens`, thousandths for `temperature`.
-/// A number that the field cannot hold is `OddNumber` with 0; so is every number in `model` and `stream`.
+/// A number that the field cannot hold is `OddNumber` with 0. In `model` and `stream` every number is wrong, and is
+/// `Number` with 0, as in the fabric.
 pub fn field_value(field: Field, raw: &[u8]) -> (Kind, u32) {
     let kind = kind_of(raw);
     if kind != Kind::Number {
@@ -87,7 +88,7 @@ pub fn field_value(field: Field, raw: &[u8]) -> (Kind, u32) {
     let value = match field {
         Field::MaxTokens | Field::TopK => unsigned(raw),
         Field::Temperature => milli(raw),
-        Field::Model | Field::Stream => None,
+        Field::Model | Field::Stream => Some(0),
     };
     value.map_or((Kind::OddNumber, 0), |v| (Kind::Number, v))
 }
@@ -127,7 +128,9 @@ enum Expect {
     After,
 }
 
-const STACK_WORDS: usize = JSON_DEPTH_MAX.div_ceil(64);
+const STACK_WORDS: usize = JSON_DEPTH_MAX / 64;
+// `open` finds the limit where the words end
+const _: () = assert!(JSON_DEPTH_MAX.is_multiple_of(64));
 
 struct Parser<'a> {
     body: &'a [u8],

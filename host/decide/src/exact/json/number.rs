@@ -82,9 +82,10 @@ pub fn milli(raw: &[u8]) -> Option<u32> {
 /// The exponent behind `e`, 0 without one; held within bounds far beyond the length of any body.
 fn exponent(power: &[u8]) -> i64 {
     const BOUND: i64 = 1 << 40;
-    let size = power.iter().filter(|b| b.is_ascii_digit()).fold(0, |value: i64, b| {
-        (value * 10 + i64::from(b - b'0')).min(BOUND)
-    });
+    let size = power
+        .iter()
+        .filter(|b| b.is_ascii_digit())
+        .fold(0, |value: i64, b| (value * 10 + i64::from(b - b'0')).min(BOUND));
     if power.contains(&b'-') {
         -size
     } else {
@@ -166,7 +167,9 @@ mod tests {
 
     #[test]
     fn numbers_end_where_json_says() {
-        for (text, end) in [("12,", Ok(2)), ("0,", Ok(1)), ("01", Ok(1)), ("-", Err(1)), ("1.", Err(2)), ("1e+", Err(3))] {
+        for (text, end) in
+            [("12,", Ok(2)), ("0,", Ok(1)), ("01", Ok(1)), ("-", Err(1)), ("1.", Err(2)), ("1e+", Err(3))]
+        {
             assert_eq!(number_end(text.as_bytes(), 0), end, "{text}");
         }
         assert_eq!(number_end(b"+5", 0), Err(0));

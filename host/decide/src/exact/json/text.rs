@@ -24,7 +24,8 @@ fn plain_end(body: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = body.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let x = u64::from_le_bytes(*chunk);
         let control = x.wrapping_sub(ONES * 0x20) & !x & HIGHS;
-        if (zero(x ^ ONES * u64::from(b'"')) | zero(x ^ ONES * u64::from(b'\\')) | control) != 0 {
+        let found = zero(x ^ (ONES * u64::from(b'"'))) | zero(x ^ (ONES * u64::from(b'\\'))) | control;
+        if found != 0 {
             break;
         }
         at += 8;
@@ -86,7 +87,9 @@ pub fn string_value(raw: &[u8], out: &mut Vec<u8>) {
         if raw.get(end) != Some(&b'\\') {
             return;
         }
-        let Ok((char, behind)) = escape(raw, end) else { return };
+        let Ok((char, behind)) = escape(raw, end) else {
+            return;
+        };
         out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
         at = behind;
     }

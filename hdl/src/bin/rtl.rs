@@ -1,0 +1,67 @@
+//! Writes the Verilog of every block and top: `rtl --out DIR`, one file each and `blocks.tsv`, their list.
+use forebay_hdl::core::{BoardCore8, ProofCore8};
+use forebay_hdl::{arbiter, fields, http, scan, tag, verdict};
+use forebay_hdl_tools::emit::{emit, Emitted};
+use rust_hdl::prelude::Block;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A row of `blocks.tsv`: block, name of the top module, profile, bytes a beat, and how it is made.
+struct Entry {
+    block: &'static str,
+    top: &'static str,
+    profile: &'static str,
+    width: &'static str,
+    make: fn(&str) -> Result<Emitted, String>,
+}
+
+fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
+    emit(&mut B::default(), top).map_err(|e| e.to_string())
+}
+
+const ENTRIES: [Entry; 8] = [
+    Entry { block: "http", top: "http", profile: "board", width: "8", make: make::<http::Http<8, 64, 8>> },
+    Entry { block: "tag", top: "tag", profile: "", width: "1", make: make::<tag::Tag> },
+    Entry { block: "scan", top: "scan", profile: "board", width: "8", make: make::<scan::Scan<8, 64, 40, 8>> },
+    Entry { block: "fields", top: "fields", profile: "board", width: "8", make: make::<fields::Fields<8, 64, 160, 8>> },
+    Entry { block: "arbiter", top: "arbiter", profile: "", width: "", make: make::<arbiter::Arbiter> },
+    Entry { block: "verdict", top: "verdict", profile: "board", width: "", make: make::<verdict::BoardVerdict> },
+    Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },
+    Entry { block: "core", top: "core_proof", profile: "proof", width: "8", make: make::<ProofCore8> },
+];
+
+fn write_all(out: &Path) -> Result<(), String> {
+    let fail = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    std::fs::create_dir_all(out).map_err(|e| fail(out, e))?;
+    let mut list = String::from("block\ttop\tfile\tsha256\tprofile\twidth\n");
+    for entry in &ENTRIES {
+        let emitted = (entry.make)(entry.top).map_err(|e| format!("{}: {e}", entry.top))?;
+        let name = format!("{}.v", entry.top);
+        let path = out.join(&name);
+        std::fs::write(&path, &emitted.verilog).map_err(|e| fail(&path, e))?;
+        list += &format!(
+            "{}\t{}\t{name}\t{}\t{}\t{}\n",
+            entry.block, entry.top, emitted.sha256, entry.profile, entry.width
+        );
+    }
+    let path = out.join("blocks.tsv");
+    std::fs::write(&path, list).map_err(|e| fail(&path, e))
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let out = match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
+        (Some("--out"), Some(out), None) => PathBuf::from(out),
+        _ => {
+            eprintln!("usage: rtl --out DIR    writes the Verilog of every block into DIR, and blocks.tsv, their list");
+            return ExitCode::from(2);
+        }
+    };
+    match write_all(&out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("rtl: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! What one byte of a header does.
+use super::bytes::{ByteClass, LiteralMatch, LITERALS};
+use super::state::{PackState, UnpackState, STATE_BITS};
+use rust_hdl::prelude::*;
+
+/// One byte of a request line or a header, combinational.
+///
+/// Phases: 0 method, 1 target, 2 version, 3 line feed of the request line, 4 start of a line, 5 name, 6 before a value,
+/// 7 value, 8 blanks behind a number, 9 line feed of a header, 10 last line feed. 11 to 13 are not its own: body,
+/// body that nobody asks for, dead.
+#[derive(LogicBlock, Default)]
+pub struct HeaderStep {
+    /// State before the byte.
+    pub state: Signal<In, Bits<STATE_BITS>>,
+    /// The byte.
+    pub code: Signal<In, Bits<8>>,
+    /// Tenant of the credential that ends here: index + 1, or 0.
+    pub tenant: Signal<In, Bits<5>>,
+    /// State after the byte.
+    pub state_next: Signal<Out, Bits<STATE_BITS>>,
+    /// Reason of a punt, or 0.
+    pub punt: Signal<Out, Bits<4>>,
+    /// The header has ended.
+    pub complete: Signal<Out, Bit>,
+    /// The byte belongs to a credential.
+    pub credential_byte: Signal<Out, Bit>,
+    /// It is the first of it.
+    pub credential_first: Signal<Out, Bit>,
+    /// The credential ends before the byte.
+    pub credential_end: Signal<Out, Bit>,
+    now: UnpackState,
+    then: PackState,
+    byte_class: ByteClass,
+    literals: LiteralMatch,
+    alive: Signal<Local, Bits<LITERALS>>,
+    fits: Signal<Local, Bits<LITERALS>>,
+    whole: Signal<Local, Bits<LITERALS>>,
+    place_next: Signal<Local, Bits<6>>,
+    number: Signal<Local, Bits<30>>,
+    number_times8: Signal<Local, Bits<30>>,
+    number_times2: Signal<Local, Bits<30>>,
+    number_next: Signal<Local, Bits<30>>,
+    value_next: Signal<Local, Bits<9>>,
+    credential_skip: Signal<Local, Bits<9>>,
+    credential_room: Signal<Local, Bits<9>>,
+    is_number: Signal<Local, Bit>,
+    is_length: Signal<Local, Bit>,
+    is_credential: Signal<Local, Bit>,
+    digit_fits: Signal<Local, Bit>,
+    number_fits: Signal<Local, Bit>,
+    path_fits: Signal<Local, Bit>,
+}
+
+impl Logic for HeaderStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.now.word.next = self.state.val();
+        self.then.phase.next = self.now.phase.val();
+        self.then.alive.next = self.now.alive.val();
+        self.then.place.next = self.now.place.val();
+        self.then.header_bytes.next = self.now.header_bytes.val() + 1;
+        self.then.post.next = self.now.post.val();
+        self.then.query.next = self.now.query.val();
+        self.then.inference.next = self.now.inference.val();
+        self.then.length_seen.next = self.now.length_seen.val();
+        self.then.retry_seen.next = self.now.retry_seen.val();
+        self.then.credential_seen.next = self.now.credential_seen.val();
+        self.then.header.next = self.now.header.val();
+        self.then.digits.next = self.now.digits.val();
+        self.then.length.next = self.now.length.val();
+        self.then.left.next = self.now.left.val();
+        self.then.retry.next = self.now.retry.val();
+        self.then.value_place.next = self.now.value_place.val();
+        self.then.tenant.next = self.now.tenant.val();
+        self.then.index.next = self.now.index.val();
+        self.punt.next = 0.into();
+        self.complete.next = false;
+        self.credential_byte.next = false;
+        self.credential_end.next = false;
+
+        // the element so far: literals that fit it, with this byte, and without it as a whole
+        self.byte_class.code.next = self.code.val();
+        self.literals.code.next = self.code.val();
+        self.literals.lower.next = self.byte_class.lower.val();
+        self.literals.place.next = self.now.place.val();
+        self.literals.value_place.next = self.now.value_place.val();
+        self.alive.next = self.now.alive.val();
+        if self.now.place.val() == 0 {
+            self.alive.next = 0x7fff.into();
+        }
+        self.fits.next = self.alive.val() & self.literals.fits.val();
+        self.whole.next = self.alive.val() & self.literals.ends.val();
+        self.path_fits.next = self.whole.val().get_bits::<3>(2).any() & self.now.post.val().any();
+        self.place_next.next = self.now.place.val() + 1;
+        if self.now.place.val() == 63 {
+            self.place_next.next = 63.into();
+        }
+
+        // the value so far: a number, or a credential behind its scheme
+        self.is_length.next = self.now.header.val() == 0;
+        self.is_number.next = self.is_length.val() | (self.now.header.val() == 3);
+        self.is_credential.next = (self.now.header.val() == 1) | (self.now.header.val() == 2);
+        self.number.next = bit_cast::<30, 10>(self.now.retry.val());
+        self.digit_fits.next = self.now.digits.val() < 3;
+        self.number_fits.next = self.now.retry.val() < 256;
+        if self.is_length.val() {
+            self.number.next = self.now.length.val();
+            self.digit_fits.next = self.now.digits.val() < 9;
+            self.number_fits.next = self.now.length.val() <= 16777216;
+        }
+        self.number_times8.next = self.number.val() << 3;
+        self.number_times2.next = self.number.val() << 1;
+        self.number_next.next = self.number_times8.val()
+            + self.number_times2.val()
+            + bit_cast::<30, 4>(self.code.val().get_bits::<4>(0));
+        self.value_next.next = self.now.value_place.val() + 1;
+        self.credential_skip.next = 0.into();
+        self.credential_room.next = 255.into();
+        if self.now.header.val() == 2 {
+            self.credential_skip.next = 7.into();
+            self.credential_room.next = 262.into();
+        }
+        self.credential_first.next = self.now.value_place.val() == self.credential_skip.val();
+
+        match self.now.phase.val().index() {
+            0 => {
+                if self.code.val() == 0x20 {
+                    self.then.phase.next = 1.into();
+                    self.then.place.next = 0.into();
+                    self.then.post.next = self.whole.val().get_bits::<1>(0);
+                    if self.whole.val().get_bit(1) {
+                        self.punt.next = 8.into();
+                    }
+                    if self.now.place.val() == 0 {
+                        self.punt.next = 1.into();
+                    }
+                } else {
+                    self.then.alive.next = self.fits.val();
+                    self.then.place.next = self.place_next.val();
+                    if !self.byte_class.token.val() || (self.now.place.val() >= 16) {
+                        self.punt.next = 1.into();
+                    }
+                }
+            }
+            1 => {
+                if (self.code.val() == 0x20) || (self.code.val() == 0x3f) {
+                    if !self.now.query.val().any() {
+                        self.then.inference.next = 0.into();
+                        if self.path_fits.val() {
+                            self.then.inference.next = 1.into();
+                        }
+                    }
+                }
+                if self.code.val() == 0x20 {
+                    self.then.phase.next = 2.into();
+                    self.then.place.next = 0.into();
+                    if self.now.place.val() == 0 {
+                        self.punt.next = 1.into();
+                    }
+                } else {
+                    if self.code.val() == 0x3f {
+                        self.then.query.next = 1.into();
+                    }
+                    self.then.alive.next = self.fits.val();
+                    self.then.place.next = self.place_next.val();
+                    if !self.byte_class.visible.val() {
+                        self.punt.next = 1.into();
+                    }
+                }
+            }
+            2 => {
+                if (self.code.val() == 0x0d) && self.whole.val().get_bit(5) {
+                    self.then.phase.next = 3.into();
+                    self.then.place.next = 0.into();
+                } else {
+                    self.then.alive.next = self.fits.val();
+                    self.then.place.next = self.place_next.val();
+                    if !self.fits.val().get_bit(5) {
+                        self.punt.next = 1.into();
+                    }
+                }
+            }
+            3 => {
+                self.then.phase.next = 4.into();
+                if self.code.val() != 0x0a {
+                    self.punt.next = 1.into();
+                }
+            }
+            4 => {
+                if self.code.val() == 0x0d {
+                    self.then.phase.next = 10.into();
+                } else {
+                    self.then.phase.next = 5.into();
+                    self.then.alive.next = self.fits.val();
+                    self.then.place.next = self.place_next.val();
+                    if !self.byte_class.token.val() {
+                        self.punt.next = 2.into();
+                    }
+                }
+            }
+            5 => {
+                if self.code.val() == 0x3a {
+                    self.then.phase.next = 6.into();
+                    self.then.place.next = 0.into();
+                    self.then.digits.next = 0.into();
+                    self.then.value_place.next = 0.into();
+                    self.then.header.next = 8.into();
+                    if self.whole.val().get_bit(6) {
+                        self.then.header.next = 0.into();
+                        self.then.length_seen.next = 1.into();
+                        if self.now.length_seen.val().any() {
+                            self.punt.next = 4.into();
+                        }
+                    }
+                    if self.whole.val().get_bits::<2>(7).any() {
+                        self.then.header.next = 1.into();
+                        if self.whole.val().get_bit(8) {
+                            self.then.header.next = 2.into();
+                        }
+                        self.then.credential_seen.next = 1.into();
+                        if self.now.credential_seen.val().any() {
+                            self.punt.next = 9.into();
+                        }
+                    }
+                    if self.whole.val().get_bit(9) {
+                        self.then.header.next = 3.into();
+                        self.then.retry_seen.next = 1.into();
+                        if self.now.retry_seen.val().any() {
+                            self.punt.next = 10.into();
+                        }
+                    }
+                    if self.whole.val().get_bit(10) {
+                        self.punt.next = 5.into();
+                    }
+                    if self.whole.val().get_bit(11) {
+                        self.punt.next = 6.into();
+                    }
+                    if self.whole.val().get_bit(12) {
+                        self.punt.next = 7.into();
+                    }
+                    if self.whole.val().get_bit(13) {
+                        self.punt.next = 8.into();
+                    }
+                } else {
+                    self.then.alive.next = self.fits.val();
+                    self.then.place.next = self.place_next.val();
+                    if !self.byte_class.token.val() {
+                        self.punt.next = 2.into();
+                    }
+                }
+            }
+            9 => {
+                self.then.phase.next = 4.into();
+                if self.code.val() != 0x0a {
+                    self.punt.next = 2.into();
+                }
+            }
+            10 => {
+                self.complete.next = true;
+                if self.code.val() != 0x0a {
+                    self.complete.next = false;
+                    self.punt.next = 2.into();
+                }
+            }
+            _ => {
+                // 6, 7, 8: a value. Blanks before it are passed over.
+                if (self.now.phase.val() != 6) || !self.byte_class.blank.val() {
+                    self.then.phase.next = 7.into();
+                    if self.is_number.val() {
+                        if self.byte_class.digit.val() && self.digit_fits.val() && (self.now.phase.val() != 8) {
+                            self.then.digits.next = self.now.digits.val() + 1;
+                            if self.is_length.val() {
+                                self.then.length.next = self.number_next.val();
+                            } else {
+                                self.then.retry.next = self.number_next.val().get_bits::<10>(0);
+                            }
+                        } else if self.byte_class.blank.val() {
+                            self.then.phase.next = 8.into();
+                        } else if (self.code.val() == 0x0d)
+                            && self.now.digits.val().any()
+                            && self.number_fits.val()
+                        {
+                            self.then.phase.next = 9.into();
+                        } else if self.is_length.val() {
+                            self.punt.next = 4.into();
+                        } else {
+                            self.punt.next = 10.into();
+                        }
+                    } else if self.is_credential.val() {
+                        if self.now.value_place.val() < self.credential_skip.val() {
+                            self.then.value_place.next = self.value_next.val();
+                            if !self.literals.fits.val().get_bit(14) {
+                                self.punt.next = 9.into();
+                            }
+                        } else if (self.code.val() == 0x0d) && !self.credential_first.val() {
+                            self.credential_end.next = true;
+                            self.then.tenant.next = self.tenant.val();
+                            self.then.phase.next = 9.into();
+                        } else if (self.code.val() == 0x0d) || self.byte_class.blank.val() {
+                            self.punt.next = 9.into();
+                        } else if !self.byte_class.printable.val() {
+                            self.punt.next = 2.into();
+                        } else if self.now.value_place.val() < self.credential_room.val() {
+                            self.credential_byte.next = true;
+                            self.then.value_place.next = self.value_next.val();
+                        } else {
+                            self.punt.next = 9.into();
+                        }
+                    } else if self.code.val() == 0x0d {
+                        self.then.phase.next = 9.into();
+                    } else if !self.byte_class.printable.val() {
+                        self.punt.next = 2.into();
+                    }
+                }
+            }
+        }
+
+        // a header over the limit of 32,768 bytes
+        if self.now.header_bytes.val().get_bit(15) {
+            self.punt.next = 3.into();
+            self.complete.next = false;
+            self.credential_byte.next = false;
+            self.credential_end.next = false;
+        }
+        self.state_next.next = self.then.word.val();
+    }
+}

@@ -1,0 +1,47 @@
+//! What may be wrong with a policy.
+use std::path::Path;
+
+/// Bytes of a policy file, or of a key file.
+pub(crate) const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// One sentence: where, what, the value, the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// The file cannot be read.
+    #[error("{file}: cannot be read: {why}; give the path of a readable text file")]
+    File {
+        /// Path.
+        file: String,
+        /// What the system said.
+        why: String,
+    },
+    /// Something in the text.
+    #[error("{file}:{line}:{column}: {what}")]
+    At {
+        /// Path.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong and what to do about it.
+        what: String,
+    },
+}
+
+/// Reads a text of limited size.
+pub(crate) fn read_text(path: &Path) -> Result<String, PolicyError> {
+    let fail = |why: String| PolicyError::File { file: path.display().to_string(), why };
+    let meta = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
+    if meta.len() > FILE_BYTES_MAX {
+        return Err(fail(format!("it has {} bytes, the limit is {FILE_BYTES_MAX}", meta.len())));
+    }
+    std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))
+}
+
+/// Line and column, from 1, of a byte offset.
+pub(crate) fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}

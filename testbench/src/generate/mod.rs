@@ -1,0 +1,16 @@
+//! Generators. Each makes its value from [`Choices`], so that the same code serves a seeded run, proptest, which
+//! shrinks the bytes, and a fuzzer, which mutates them.
+mod body;
+mod bundle;
+mod capture;
+mod choices;
+mod cuts;
+mod http;
+mod number;
+
+pub use body::{any_body, damage, ordinary_body, valid_body};
+pub use bundle::{bundle, CREDENTIALS, MODELS};
+pub use capture::capture;
+pub use choices::Choices;
+pub use cuts::{cut, Answer, Piece, Script, Step};
+pub use http::{ordinary_request, request, stream, Intent, Outcome, Request};

@@ -1,0 +1,223 @@
+//! `forebay`: replay captures, check event logs, show the demo.
+use clap::{Args, Parser, Subcommand};
+use forebay_bundle::Policy;
+use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
+use forebay_tools::report::{self, Numbers};
+use forebay_tools::{demo, replay, Error};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
+
+/// A hardware front end for LLM inference: captured requests in, verdicts out.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Replay packet captures through a device and print the verdict of every request.
+    ///
+    /// Reads pcap and pcapng (Ethernet, VLAN, Linux cooked, raw IP, loopback), puts IPv4/IPv6 fragments and TCP streams
+    /// together, and feeds each client's bytes to the device at the capture's pace. What the device hands over is
+    /// decided by the exact software path. A damaged file is used up to the damage, with a warning. The exit code is 1
+    /// if nothing could be read, if devices differ, or if a sum does not add up.
+    Replay(Replay),
+    /// Replay the project's own captures and write a report.
+    Demo(Demo),
+    /// Run an event log of `replay --events` through the twin and compare every stamp and verdict.
+    VerifyLog(VerifyLog),
+}
+
+#[derive(Args)]
+struct Replay {
+    /// Captures, or folders of them.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What to run on. `sim` (the Verilated RTL) is the default where it is built in (--features sim), else `twin`.
+    #[arg(long, value_enum, default_value_t = Choice::default_here())]
+    device: Choice,
+    /// Models, tenants, limits and service times; without one no model and no tenant is known.
+    #[arg(long)]
+    policy: Option<PathBuf>,
+    /// Print one JSON object a line instead of the table; the summary goes to stderr.
+    #[arg(long)]
+    json: bool,
+    /// Write a report; the same numbers as JSON go beside it.
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
+    /// Write the signals of the simulation.
+    #[arg(long, value_name = "VCD")]
+    vcd: Option<PathBuf>,
+    /// Write the event log, for `forebay verify-log`.
+    #[arg(long, value_name = "LOG")]
+    events: Option<PathBuf>,
+    /// List every request, however many there are, and what was met in each capture.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Args)]
+struct Demo {
+    /// Folder of captures; default: the project's own.
+    #[arg(long)]
+    corpus: Option<PathBuf>,
+    /// Folder that the report goes to.
+    #[arg(long, default_value = "target/report")]
+    out: PathBuf,
+    /// What to run on; default: `both` where the simulation is built in, else `twin`.
+    #[arg(long, value_enum)]
+    device: Option<Choice>,
+}
+
+#[derive(Args)]
+struct VerifyLog {
+    /// The log.
+    log: PathBuf,
+    /// The policy that it was made with.
+    #[arg(long)]
+    policy: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Replay(options) => options.run(),
+        Command::Demo(options) => options.run(),
+        Command::VerifyLog(options) => options.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("forebay: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn policy(path: Option<&Path>) -> Result<Policy, Error> {
+    Ok(path.map(Policy::load).transpose()?.unwrap_or_default())
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    Error::File { file: path.display().to_string(), why: format!("cannot be written: {error}") }
+}
+
+/// A reader that stops early (`forebay replay ... | head`) is no error.
+fn print(text: &str) -> Result<(), Error> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(cannot_write(Path::new("stdout"), &e)),
+        _ => Ok(()),
+    }
+}
+
+fn bar(files: usize) -> ProgressBar {
+    // hidden by itself where stderr is no terminal
+    let bar = ProgressBar::new(files as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// An event log under way, shared by the engine, which writes, and the command, which closes it.
+struct EventLog<'a> {
+    path: &'a Path,
+    log: RefCell<replay::events::Writer<BufWriter<File>>>,
+}
+
+impl<'a> EventLog<'a> {
+    fn create(path: &'a Path, policy: &Policy) -> Result<Rc<Self>, Error> {
+        let fail = |e| cannot_write(path, &e);
+        let out = BufWriter::new(File::create(path).map_err(fail)?);
+        let log = replay::events::Writer::new(out, policy).map_err(fail)?;
+        Ok(Rc::new(EventLog { path, log: RefCell::new(log) }))
+    }
+
+    fn sink(self: &Rc<Self>) -> Box<EventSink<'a>> {
+        let log = Rc::clone(self);
+        Box::new(move |event, verdict| {
+            log.log.borrow_mut().event(event, verdict).map_err(|e| cannot_write(log.path, &e))
+        })
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.log.borrow_mut().flush().map_err(|e| cannot_write(self.path, &e))
+    }
+}
+
+impl Replay {
+    fn run(&self) -> Result<(), Error> {
+        let policy = policy(self.policy.as_deref())?;
+        let files = replay::captures(&self.files)?;
+        let devices = replay::open(self.device, &policy, self.vcd.as_deref())?;
+        let events = self.events.as_deref().map(|path| EventLog::create(path, &policy)).transpose()?;
+        let mut engine = Engine::new(&policy, devices, events.as_ref().map(EventLog::sink));
+        let results = replay_files(&files, &mut engine);
+        // also after a difference: the log is what shows it
+        events.map_or(Ok(()), |log| log.close())?;
+        let results = results?;
+        let (totals, devices) = (engine.totals(), engine.device_names());
+        let summary = replay::table::summary(totals, &devices);
+        if self.json {
+            for outcome in results.iter().flat_map(|r| &r.outcomes) {
+                let line = serde_json::to_string(outcome).map_err(|e| Error::Usage(e.to_string()))?;
+                print(&(line + "\n"))?;
+            }
+            eprint!("{summary}");
+        } else {
+            print(&format!("{}\n{summary}", replay::table::table(&results, self.verbose)))?;
+        }
+        if let Some(html) = &self.report {
+            let numbers = Numbers::new("Forebay replay", &devices, &policy, totals, &results);
+            let json = report::write(html, &numbers)?;
+            eprintln!("report       {} and {}", html.display(), json.display());
+        }
+        totals.check().map_err(Error::Usage)
+    }
+}
+
+fn replay_files(files: &[PathBuf], engine: &mut Engine<'_>) -> Result<Vec<CaptureResult>, Error> {
+    let bar = bar(files.len());
+    let mut warn = |text: &str| bar.suspend(|| eprintln!("forebay: warning: {text}"));
+    let mut progress = |file: &Path| {
+        bar.set_message(file.display().to_string());
+        bar.inc(1);
+    };
+    let results = replay::run(files, engine, &mut warn, &mut progress);
+    bar.finish_and_clear();
+    results
+}
+
+impl Demo {
+    fn run(&self) -> Result<(), Error> {
+        let best = if Choice::default_here() == Choice::Sim { Choice::Both } else { Choice::Twin };
+        let corpus = self.corpus.clone().map_or_else(demo::corpus, Ok)?;
+        let policy = demo::policy(&corpus)?;
+        let devices = replay::open(self.device.unwrap_or(best), &policy, None)?;
+        let mut engine = Engine::new(&policy, devices, None);
+        let results = replay_files(&replay::captures(&[corpus])?, &mut engine)?;
+        let (totals, devices) = (engine.totals(), engine.device_names());
+        let numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results);
+        let (html, json) = (self.out.join("index.html"), self.out.join("demo.json"));
+        report::write_pair(&html, &json, &numbers)?;
+        let (table, summary) = (replay::table::table(&results, false), replay::table::summary(totals, &devices));
+        print(&format!("{table}\n{summary}report       {} and {}\n", html.display(), json.display()))?;
+        totals.check().map_err(Error::Usage)
+    }
+}
+
+impl VerifyLog {
+    fn run(&self) -> Result<(), Error> {
+        let policy = policy(self.policy.as_deref())?;
+        let name = self.log.display().to_string();
+        let file = File::open(&self.log).map_err(|e| Error::File { file: name.clone(), why: e.to_string() })?;
+        let checked = replay::events::replay(&name, BufReader::new(file), policy.bundle())?;
+        print(&format!("{name}: {} events, {} verdicts, all as the twin says\n", checked.events, checked.verdicts))
+    }
+}

@@ -1,0 +1,121 @@
+"""The rest of ./x: licences, counting of results, the synthesis table, logic levels."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import base  # noqa: E402
+import licences  # noqa: E402
+import netlist  # noqa: E402
+import rtl  # noqa: E402
+import step  # noqa: E402
+import suite  # noqa: E402
+import synth  # noqa: E402
+
+
+class Licences(unittest.TestCase):
+    allow = {"MIT", "Apache-2.0", "Unicode-3.0"}
+
+    def test_expressions(self):
+        for good in ["MIT", "MIT/Apache-2.0", "GPL-3.0 OR MIT", "(MIT OR GPL-3.0) AND Unicode-3.0", "Apache-2.0 WITH X OR MIT"]:
+            self.assertTrue(licences.satisfied(good, self.allow), good)
+        for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "MIT OR", "(MIT", "Apache-2.0 WITH X", "MIT MIT", "OR MIT", "MIT)"]:
+            self.assertFalse(licences.satisfied(bad, self.allow), bad)
+
+    def test_policy_and_packages(self):
+        policy = '[bans]\nallow = ["x"]\n[licenses]\n# "no"\nallow = [\n  "MIT", # "no"\n]\n[sources]\n'
+        self.assertEqual(licences.allowed(policy), {"MIT"})
+        package = {"name": "a", "version": "1", "license": "MIT", "source": "registry+x"}
+        self.assertEqual(list(licences.problems([package], {"MIT"})), [])
+        for change in [{"license": None}, {"license": "GPL-3.0"}, {"source": "git+x"}]:
+            self.assertEqual(len(list(licences.problems([{**package, **change}], {"MIT"}))), 1, change)
+
+
+class Counting(unittest.TestCase):
+    def outcome(self, text, code=0):
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
+            log.write(text)
+            log.flush()
+            return suite.outcome(step.Done("part", code, 1.0, Path(log.name)))
+
+    def counts(self, text, code=0):
+        result = self.outcome(text, code)
+        return result.passed, result.failed, result.skipped
+
+    def test_cargo_results_add_up(self):
+        line = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+        bad = "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+        self.assertEqual(self.counts(line + line), (6, 0, 2))
+        self.assertEqual(self.counts(line + bad, 101), (4, 2, 1))
+        self.assertEqual(self.counts(line, 101), (3, 1, 1), "the next one did not build")
+
+    def test_a_skipped_test_is_not_a_passed_one(self):
+        line = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+        skip = f"{base.SKIP} captures: FOREBAY_DATA is not set\n"
+        self.assertEqual(self.counts(skip + line + skip), (2, 0, 1))
+
+    def test_other_parts_count_as_one(self):
+        self.assertEqual(self.counts("fine\n"), (1, 0, 0))
+        self.assertEqual(self.counts("not fine\n", 1), (0, 1, 0))
+
+
+def cell(kind, output, **inputs):
+    """A cell with one output bit."""
+    ports = {"O": [output], **{name: [bit] for name, bit in inputs.items()}}
+    ways = {name: "output" if name == "O" else "input" for name in ports}
+    return {"type": kind, "port_directions": ways, "connections": ports}
+
+
+class Waivers(unittest.TestCase):
+    def test_the_list_is_read(self):
+        found = rtl.waivers(rtl.WAIVERS.read_text(encoding="utf-8"))
+        self.assertTrue(found and all(found.values()), found)
+        with self.assertRaises(base.Failure):
+            rtl.waivers("const OTHER: u8 = 1;")
+
+
+class Levels(unittest.TestCase):
+    def levels(self, *cells):
+        return netlist.levels({"cells": {str(n): c for n, c in enumerate(cells)}})
+
+    def test_luts_between_registers(self):
+        first, second = cell("LUT2", 3, A=2, B=5), cell("LUT3", 4, A=3, B="1")
+        self.assertEqual(self.levels(first, second), 2)
+        self.assertEqual(self.levels(first, cell("FDRE", 9, D=3), cell("LUT1", 4, A=9)), 1)
+        self.assertEqual(self.levels(first, cell("MUXF7", 6, A=3), cell("LUT3", 4, A=6)), 2)
+        self.assertEqual(self.levels(), 0)
+
+    def test_a_carry_chain_is_one_level(self):
+        chain = [cell("CARRY4", 10, CI="0", S=3), cell("CARRY4", 11, CI=10, S=2), cell("CARRY4", 12, CI=11, S=2)]
+        self.assertEqual(self.levels(*chain), 1)
+        self.assertEqual(self.levels(cell("LUT2", 3, A=2), *chain, cell("LUT2", 13, A=12)), 3)
+        self.assertEqual(self.levels(chain[0], cell("CARRY4", 11, CI="0", S=10)), 2)
+
+    def test_a_loop_is_an_error(self):
+        with self.assertRaises(ValueError):
+            self.levels(cell("LUT2", 3, A=4), cell("LUT2", 4, A=3))
+
+
+class Table(unittest.TestCase):
+    def test_stale_rows_are_named(self):
+        row = synth.markdown(["scan W8", *["1"] * 10, "`0123456789abcdef`"])
+        text = synth.HEAD + row + "\n"
+        self.assertEqual(synth.stale(text, {"scan W8": "0123456789abcdef"}), [])
+        self.assertIn("made from", synth.stale(text, {"scan W8": "f" * 16})[0])
+        self.assertEqual(len(synth.stale(text, {"http W8": "f" * 16})), 2)
+        self.assertIn("another Yosys", synth.stale(row, {"scan W8": "0123456789abcdef"})[0])
+
+    def test_list_of_blocks_is_checked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "blocks.tsv"
+            (Path(folder) / "a.v").write_text("")
+            empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+            path.write_text(f"block\ttop\tfile\tsha256\tprofile\twidth\nscan\ttop\ta.v\t{empty}\tfleet\t8\n")
+            self.assertEqual([block.name for block in rtl.read_list(path)], ["scan fleet W8"])
+            for wrong in ["", "block\ttop\n", f"block\ttop\tfile\tsha256\nscan\ttop\ta.v\t{empty[1:]}0\n", "block\ttop\tfile\tsha256\na\n"]:
+                path.write_text(wrong)
+                with self.assertRaises(base.Failure):
+                    rtl.read_list(path)
