@@ -72,8 +72,8 @@ proptest! {
         let heads: [&[u8]; 4] = [
             b"",
             &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0],
-            &[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255,
-              28, 0, 0, 0, 1, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0],
+            &[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255,
+              255, 255, 28, 0, 0, 0, 1, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0],
             &[0xa1, 0xb2, 0x3c, 0x4d, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 101],
         ];
         run(&[heads[kind], &data].concat());
@@ -92,13 +92,20 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_of_a_client(tail in prop::collection::vec(any::<u8>(), 0..300), size in 1..50_usize, http in any::<bool>()) {
+    fn random_bytes_of_a_client(
+        tail in prop::collection::vec(any::<u8>(), 0..300),
+        size in 1..50_usize,
+        http in any::<bool>(),
+    ) {
         let start: &[u8] = if http { b"POST /v1/messages HTTP/1.1\r\n" } else { b"" };
         run(&connection(&[start, &tail].concat(), size));
     }
 
     #[test]
-    fn segments_in_any_order_give_the_same_requests(order in prop::collection::vec(any::<u32>(), 40), size in 5..40_usize) {
+    fn segments_in_any_order_give_the_same_requests(
+        order in prop::collection::vec(any::<u32>(), 40),
+        size in 5..40_usize,
+    ) {
         let bytes = [request(br#"{"max_tokens":3}"#), request(br#"{"max_tokens":"x"}"#), request(b"{")].concat();
         let mut parts: Vec<_> = bytes.chunks(size).enumerate().collect();
         parts.sort_by_key(|(i, _)| order.get(i % order.len()).copied());

@@ -172,7 +172,7 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Verdict<A, C, F> 
             } else {
                 self.s3_action.d.next = 1.into();
                 self.s3_reason.d.next = 2.into();
-                if !self.slots.level_full.val() {
+                if self.slots.level_full.val() {
                     self.s3_reason.d.next = 1.into();
                 }
             }

@@ -144,7 +144,7 @@ impl Checker<'_> {
         if !credential.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(self.at(
                 place,
-                format!("the key of tenant {name:?} is not one word of printable ASCII; a header cannot carry it, replace it"),
+                format!("the key of tenant {name:?} is not one word of printable ASCII and no header can carry it; replace it"),
             ));
         }
         Ok(credential)

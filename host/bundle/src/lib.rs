@@ -16,7 +16,8 @@ pub use service::Service;
 use forebay_decide::Bundle;
 use std::path::Path;
 
-/// The hash key where the policy gives none: fixed, so that a replay repeats. A device that serves clients draws its own.
+/// The hash key where the policy gives none: fixed, so that a replay repeats. A device that serves clients draws its
+/// own.
 pub const REPLAY_HASH_KEY: [u8; 16] = *b"forebay replay 0";
 
 /// A policy that has passed every check.

@@ -5,6 +5,7 @@ import json
 from traffic import Capture, Conn
 
 
+# // tidy: long because it is a list of cases
 def decoys(g):
     r = g.r
     n = lambda: r.choice(g.caps)

@@ -112,6 +112,7 @@ def disorder(g, name, make, n=8, isn=None, syn=True, note=""):
     return cap
 
 
+# // tidy: long because it is a list of cases
 def framings(g):
     caps = []
 

@@ -108,8 +108,8 @@ impl Totals {
     pub fn conservation(&self) -> String {
         let Totals { requests, admit, refuse, reject, pass, lost, in_progress, .. } = self;
         format!(
-            "in {requests} = admit {admit} + refuse {refuse} + reject {reject} + pass {pass} + lost {lost} + in progress \
-             {in_progress}"
+            "in {requests} = admit {admit} + refuse {refuse} + reject {reject} + pass {pass} + lost {lost} + \
+             in progress {in_progress}"
         )
     }
 

@@ -22,10 +22,10 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
          <style>\n{style}</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
          <p>{} captures with {} requests, replayed through <b>{devices}</b> by forebay {}.{compared}</p>\n</header>\n\
          {tiles}\n\
-         <section>\n<h2>Verdicts by level</h2>\n<p>The level counts the thresholds that <code>max_tokens</code> reaches: \
-         {thresholds}.</p>\n\
-         <p class=\"key\"><i class=\"first\"></i>admitted <i class=\"second\"></i>refused <i class=\"third\"></i>without \
-         a level</p>\n<figure>{verdicts}</figure>\n{reasons}</section>\n\
+         <section>\n<h2>Verdicts by level</h2>\n<p>The level counts the thresholds that \
+         <code>max_tokens</code> reaches: {thresholds}.</p>\n\
+         <p class=\"key\"><i class=\"first\"></i>admitted <i class=\"second\"></i>refused \
+         <i class=\"third\"></i>without a level</p>\n<figure>{verdicts}</figure>\n{reasons}</section>\n\
          {latency}\n\
          <section>\n<h2>Read by the exact software path</h2>\n{punts}</section>\n\
          <section>\n<h2>Captures</h2>\n{captures}</section>\n\
