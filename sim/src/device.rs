@@ -146,10 +146,10 @@ impl SimDevice {
         }
         if out.verdict_valid != 0 {
             let verdict = drive::verdict(&out)?;
-            let latency = self.deciding.take().map(|(at, latency)| Latency {
-                verdict_clocks: latency.verdict_clocks + (now - at) as u32,
-                ..latency
-            });
+            let latency = self
+                .deciding
+                .take()
+                .map(|(at, latency)| Latency { verdict_clocks: latency.verdict_clocks + (now - at) as u32, ..latency });
             self.outputs.push_back((Output::Verdict(verdict), latency));
         }
         Ok(out)
@@ -240,11 +240,7 @@ impl Device for SimDevice {
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
         let connection = usize::from(segment.connection);
         if connection >= BOARD.connections {
-            return Err(DeviceError::Limit {
-                what: "connection",
-                value: connection,
-                limit: BOARD.connections - 1,
-            });
+            return Err(DeviceError::Limit { what: "connection", value: connection, limit: BOARD.connections - 1 });
         }
         self.pins.s_connection = connection as u8;
         self.pins.s_start = u8::from(segment.start);

@@ -7,9 +7,7 @@ use forebay_spec::config::{
 };
 use forebay_spec::layout;
 use forebay_spec::limits::{MODELS_MAX, MODEL_NAME_BYTES_MAX, TENANTS_MAX};
-use forebay_spec::{
-    Action, Event, Input, PuntReason, RefuseReason, RejectReason, Release, ReleaseKind, Verdict,
-};
+use forebay_spec::{Action, Event, Input, PuntReason, RefuseReason, RejectReason, Release, ReleaseKind, Verdict};
 
 /// Configuration words of a bundle: every word, so that nothing of an earlier bundle is left.
 pub(crate) fn config_words(bundle: &Bundle) -> Vec<(u16, u32)> {

@@ -6,14 +6,6 @@ use std::process::Command;
 #[test]
 fn the_tree_is_tidy() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../x");
-    let done = Command::new("python3")
-        .arg(script)
-        .arg("tidy")
-        .output()
-        .expect("python3 is on the path");
-    assert!(
-        done.status.success(),
-        "{}",
-        String::from_utf8_lossy(&done.stdout)
-    );
+    let done = Command::new("python3").arg(script).arg("tidy").output().expect("python3 is on the path");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }

@@ -149,7 +149,10 @@ fn names_verilog(w: usize) -> String {
     let (m, p) = (MODELS_MAX, POSITION_BITS);
     let mut code = format!("reg [{}:0] lengths [0:{}];\ninteger i, k;\n", p - 1, m - 1);
     code += &format!("wire name_write = cfg_valid & cfg_address[{}];\n", MODEL_NAME.trailing_zeros());
-    code += &format!("wire [3:0] name_model = cfg_address[7:4];\nwire [{}:0] name_row = cfg_address[3 -: {row_bits}];\n", row_bits - 1);
+    code += &format!(
+        "wire [3:0] name_model = cfg_address[7:4];\nwire [{}:0] name_row = cfg_address[3 -: {row_bits}];\n",
+        row_bits - 1
+    );
     code += &format!(
         "wire length_write = cfg_valid & (cfg_address[{}:4] == {}'d{});\n",
         ADDRESS_BITS - 1,
@@ -163,12 +166,17 @@ fn names_verilog(w: usize) -> String {
         code += &format!(
             "wire [{b}:0] row{j} = {{1'b0, position[{pt}:{lane_bits}]}} + {{{z}'d0, {next_row}}};\n",
             b = p - lane_bits,
-            next_row = if j + 1 == w { "1'b0".into() } else { format!("position[{}:0] > {lane_bits}'d{j}", lane_bits - 1) },
+            next_row =
+                if j + 1 == w { "1'b0".into() } else { format!("position[{}:0] > {lane_bits}'d{j}", lane_bits - 1) },
             pt = p - 1,
             z = p - lane_bits
         );
         code += &format!("wire [{}:0] read{j} = names{j}[row{j}[{}:0]];\n", 8 * m - 1, row_bits - 1);
-        let lane_select = if quarter == 0 { "1'b1".into() } else { format!("(cfg_address[{}:0] == {quarter}'d{})", quarter - 1, j / 4) };
+        let lane_select = if quarter == 0 {
+            "1'b1".into()
+        } else {
+            format!("(cfg_address[{}:0] == {quarter}'d{})", quarter - 1, j / 4)
+        };
         code += &format!(
             "always @(posedge clock) if (name_write & {lane_select}) names{j}[name_row][8*name_model +: 8] <= cfg_data[{} +: 8];\n",
             8 * (j % 4)
@@ -189,9 +197,8 @@ fn names_verilog(w: usize) -> String {
     code += &format!("always @(posedge clock) if (length_write) lengths[cfg_address[3:0]] <= cfg_data[{}:0];\n", p - 1);
     let all: Vec<String> = (0..w).map(|j| format!("fits[{j}]")).collect();
     code += &format!("always @(*) begin\n  alike = {};\n", all.join(" & "));
-    code += &format!(
-        "  for (k = 0; k < {m}; k = k + 1) ends[k] = (|lengths[k]) & (lengths[k] == position_next);\nend\n"
-    );
+    code +=
+        &format!("  for (k = 0; k < {m}; k = k + 1) ends[k] = (|lengths[k]) & (lengths[k] == position_next);\nend\n");
     code
 }
 

@@ -152,7 +152,9 @@ impl Logic for ToBinary {
     }
     fn hdl(&self) -> Verilog {
         let two = |hi: usize, lo: usize| {
-            format!("{{1'b0, digits[{hi} +: 4], 3'd0}} + {{3'd0, digits[{hi} +: 4], 1'b0}} + {{4'd0, digits[{lo} +: 4]}}")
+            format!(
+                "{{1'b0, digits[{hi} +: 4], 3'd0}} + {{3'd0, digits[{hi} +: 4], 1'b0}} + {{4'd0, digits[{lo} +: 4]}}"
+            )
         };
         let mut code = String::from("reg [7:0] pair0, pair1, pair2, pair3, pair4, top2;\n");
         code += "reg [14:0] four0, four1, low3;\nreg [35:0] mid3, high3, sum;\n";

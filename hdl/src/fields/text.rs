@@ -43,7 +43,8 @@ impl<const W: usize, const B: usize, const T: usize> Logic for History<W, B, T> 
     }
     fn hdl(&self) -> Verilog {
         assert!(B == 8 * W && T == B + WINDOW_BITS);
-        let mut code = format!("reg [{w}:0] newest;\ninteger i;\nalways @(*) begin\n  text = {{data, history}};\n", w = W - 1);
+        let mut code =
+            format!("reg [{w}:0] newest;\ninteger i;\nalways @(*) begin\n  text = {{data, history}};\n", w = W - 1);
         code += "  newest = keep & ~(keep >> 1);\n";
         code += &format!("  history_next = {{{WINDOW_BITS}{{~keep[0]}}}} & history;\n");
         code += &format!(
@@ -147,9 +148,7 @@ const KINDS: [(u8, Kind); 6] = [
 
 impl<const W: usize, const B: usize> Logic for KindAt<W, B> {
     fn update(&mut self) {
-        let byte = (0..W)
-            .filter(|i| self.at.val().get_bit(*i))
-            .fold(0, |b, i| b | byte_at(&self.data.val(), i));
+        let byte = (0..W).filter(|i| self.at.val().get_bit(*i)).fold(0, |b, i| b | byte_at(&self.data.val(), i));
         let kind = KINDS.iter().find(|k| k.0 == byte).map_or(Kind::Other, |k| k.1);
         self.kind.next = u64::from(kind.code()).into();
     }
@@ -242,17 +241,23 @@ impl Logic for Decimal {
         }
         code += &format!("  odd = run & ~digit & ~{{{}'d0, point, 1'b0}};\n", n - 4);
         code += "  if (!fraction) begin\n";
-        code += &format!("    plain = ~(|odd) & ~run[{NUMBER_DIGITS_MAX}];\n    digits = raw[{}:0];\n", DIGITS_BITS - 1);
+        code +=
+            &format!("    plain = ~(|odd) & ~run[{NUMBER_DIGITS_MAX}];\n    digits = raw[{}:0];\n", DIGITS_BITS - 1);
         for k in (1..=FRACTION_DIGITS_MAX).rev() {
             code += &format!("  end else if (point[{k}]) begin\n");
             code += &format!("    plain = ~(|odd) & ~run[{}];\n", WHOLE_DIGITS_MAX + k + 1);
             let whole = 4 * (k + 1);
             let zeros = 4 * (FRACTION_DIGITS_MAX - k);
             let fill = if zeros > 0 { format!(", {zeros}'d0") } else { String::new() };
-            code += &format!("    digits = {{raw[{whole} +: {}], raw[{}:0]{fill}}};\n", 4 * WHOLE_DIGITS_MAX, 4 * k - 1);
+            code +=
+                &format!("    digits = {{raw[{whole} +: {}], raw[{}:0]{fill}}};\n", 4 * WHOLE_DIGITS_MAX, 4 * k - 1);
         }
         code += &format!("  end else begin\n    plain = ~(|odd) & ~run[{WHOLE_DIGITS_MAX}];\n");
-        code += &format!("    digits = {{raw[{}:0], {}'d0}};\n  end\nend\n", 4 * WHOLE_DIGITS_MAX - 1, 4 * FRACTION_DIGITS_MAX);
+        code += &format!(
+            "    digits = {{raw[{}:0], {}'d0}};\n  end\nend\n",
+            4 * WHOLE_DIGITS_MAX - 1,
+            4 * FRACTION_DIGITS_MAX
+        );
         Verilog::Custom(code)
     }
 }

@@ -108,7 +108,10 @@ impl Logic for LiteralMatch {
             for (at, b) in text.bytes().enumerate() {
                 code += &format!("    {bits}'d{at}: fits[{i}] = {byte} == 8'h{b:02x};\n");
             }
-            code += &format!("    default: fits[{i}] = 1'b0;\n  endcase\n  ends[{i}] = {place} == {bits}'d{};\n", text.len());
+            code += &format!(
+                "    default: fits[{i}] = 1'b0;\n  endcase\n  ends[{i}] = {place} == {bits}'d{};\n",
+                text.len()
+            );
         }
         Verilog::Custom(code + "end\n")
     }

@@ -1,15 +1,19 @@
 //! Reads HTTP/1.1 requests out of connections' bytes and frames their bodies; see the page beside this file.
 mod bytes;
 mod credential;
+mod name;
 mod state;
 mod step;
 mod tenants;
+mod value;
 
 pub use bytes::{ByteClass, LiteralMatch, TakeBytes, LITERALS};
 pub use credential::Credential;
+pub use name::NameEnd;
 pub use state::{NextState, PackHead, PackState, UnpackHead, UnpackState, STATE_BITS};
 pub use step::HeaderStep;
 pub use tenants::Tenants;
+pub use value::ValueStep;
 
 use crate::fields::HEAD_BITS;
 use crate::leaf::Context;
@@ -156,7 +160,8 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
         // what ends
         self.header_end.next = self.header_byte.val() & self.header.complete.val();
         self.no_body.next = self.header_end.val() & !self.now.length.val().any();
-        self.body_end.next = self.has_byte.val() & (self.in_body.val() | self.in_skip.val()) & !self.left_next.val().any();
+        self.body_end.next =
+            self.has_byte.val() & (self.in_body.val() | self.in_skip.val()) & !self.left_next.val().any();
         self.end_of_request.next = self.no_body.val() | self.body_end.val();
         self.cut_short.next = self.held_close.q.val()
             & (self.in_body.val() | self.in_skip.val() | (self.in_header.val() & self.now.header_bytes.val().any()));
@@ -222,8 +227,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
         self.out_first.d.next = true;
         self.out_keep.d.next = 0.into();
         if self.in_body.val() {
-            self.out_first.d.next =
-                bit_cast::<30, 25>(self.now.left.val()) == self.now.length.val();
+            self.out_first.d.next = bit_cast::<30, 25>(self.now.left.val()) == self.now.length.val();
             self.out_keep.d.next = self.bytes.keep.val();
         }
         self.out_last.d.next = self.end_of_request.val() | self.punt.val().any();

@@ -1,6 +1,8 @@
 //! What one byte of a header does.
 use super::bytes::{ByteClass, LiteralMatch, LITERALS};
+use super::name::NameEnd;
 use super::state::{PackState, UnpackState, STATE_BITS};
+use super::value::ValueStep;
 use rust_hdl::prelude::*;
 
 /// One byte of a request line or a header, combinational.
@@ -36,22 +38,13 @@ pub struct HeaderStep {
     fits: Signal<Local, Bits<LITERALS>>,
     whole: Signal<Local, Bits<LITERALS>>,
     place_next: Signal<Local, Bits<6>>,
-    number: Signal<Local, Bits<30>>,
-    number_times8: Signal<Local, Bits<30>>,
-    number_times2: Signal<Local, Bits<30>>,
-    number_next: Signal<Local, Bits<30>>,
-    value_next: Signal<Local, Bits<9>>,
-    credential_skip: Signal<Local, Bits<9>>,
-    credential_room: Signal<Local, Bits<9>>,
-    is_number: Signal<Local, Bit>,
-    is_length: Signal<Local, Bit>,
-    is_credential: Signal<Local, Bit>,
-    digit_fits: Signal<Local, Bit>,
-    number_fits: Signal<Local, Bit>,
+    value: ValueStep,
+    name: NameEnd,
     path_fits: Signal<Local, Bit>,
 }
 
 impl Logic for HeaderStep {
+    // tidy: long because one state machine reads best in one place
     #[hdl_gen]
     fn update(&mut self) {
         self.now.word.next = self.state.val();
@@ -96,31 +89,22 @@ impl Logic for HeaderStep {
             self.place_next.next = 63.into();
         }
 
-        // the value so far: a number, or a credential behind its scheme
-        self.is_length.next = self.now.header.val() == 0;
-        self.is_number.next = self.is_length.val() | (self.now.header.val() == 3);
-        self.is_credential.next = (self.now.header.val() == 1) | (self.now.header.val() == 2);
-        self.number.next = bit_cast::<30, 10>(self.now.retry.val());
-        self.digit_fits.next = self.now.digits.val() < 3;
-        self.number_fits.next = self.now.retry.val() < 256;
-        if self.is_length.val() {
-            self.number.next = self.now.length.val();
-            self.digit_fits.next = self.now.digits.val() < 9;
-            self.number_fits.next = self.now.length.val() <= 16777216;
-        }
-        self.number_times8.next = self.number.val() << 3;
-        self.number_times2.next = self.number.val() << 1;
-        self.number_next.next = self.number_times8.val()
-            + self.number_times2.val()
-            + bit_cast::<30, 4>(self.code.val().get_bits::<4>(0));
-        self.value_next.next = self.now.value_place.val() + 1;
-        self.credential_skip.next = 0.into();
-        self.credential_room.next = 255.into();
-        if self.now.header.val() == 2 {
-            self.credential_skip.next = 7.into();
-            self.credential_room.next = 262.into();
-        }
-        self.credential_first.next = self.now.value_place.val() == self.credential_skip.val();
+        self.value.phase.next = self.now.phase.val();
+        self.value.header.next = self.now.header.val();
+        self.value.digits.next = self.now.digits.val();
+        self.value.length.next = self.now.length.val();
+        self.value.retry.next = self.now.retry.val();
+        self.value.place.next = self.now.value_place.val();
+        self.value.code.next = self.code.val();
+        self.value.digit.next = self.byte_class.digit.val();
+        self.value.blank.next = self.byte_class.blank.val();
+        self.value.printable.next = self.byte_class.printable.val();
+        self.value.scheme_fits.next = self.literals.fits.val().get_bit(14);
+        self.credential_first.next = self.value.credential_first.val();
+        self.name.names.next = self.whole.val().get_bits::<8>(6);
+        self.name.length_seen.next = self.now.length_seen.val();
+        self.name.retry_seen.next = self.now.retry_seen.val();
+        self.name.credential_seen.next = self.now.credential_seen.val();
 
         match self.now.phase.val().index() {
             0 => {
@@ -204,43 +188,11 @@ impl Logic for HeaderStep {
                     self.then.place.next = 0.into();
                     self.then.digits.next = 0.into();
                     self.then.value_place.next = 0.into();
-                    self.then.header.next = 8.into();
-                    if self.whole.val().get_bit(6) {
-                        self.then.header.next = 0.into();
-                        self.then.length_seen.next = 1.into();
-                        if self.now.length_seen.val().any() {
-                            self.punt.next = 4.into();
-                        }
-                    }
-                    if self.whole.val().get_bits::<2>(7).any() {
-                        self.then.header.next = 1.into();
-                        if self.whole.val().get_bit(8) {
-                            self.then.header.next = 2.into();
-                        }
-                        self.then.credential_seen.next = 1.into();
-                        if self.now.credential_seen.val().any() {
-                            self.punt.next = 9.into();
-                        }
-                    }
-                    if self.whole.val().get_bit(9) {
-                        self.then.header.next = 3.into();
-                        self.then.retry_seen.next = 1.into();
-                        if self.now.retry_seen.val().any() {
-                            self.punt.next = 10.into();
-                        }
-                    }
-                    if self.whole.val().get_bit(10) {
-                        self.punt.next = 5.into();
-                    }
-                    if self.whole.val().get_bit(11) {
-                        self.punt.next = 6.into();
-                    }
-                    if self.whole.val().get_bit(12) {
-                        self.punt.next = 7.into();
-                    }
-                    if self.whole.val().get_bit(13) {
-                        self.punt.next = 8.into();
-                    }
+                    self.then.header.next = self.name.header.val();
+                    self.then.length_seen.next = self.name.length_seen_next.val();
+                    self.then.retry_seen.next = self.name.retry_seen_next.val();
+                    self.then.credential_seen.next = self.name.credential_seen_next.val();
+                    self.punt.next = self.name.punt.val();
                 } else {
                     self.then.alive.next = self.fits.val();
                     self.then.place.next = self.place_next.val();
@@ -263,54 +215,17 @@ impl Logic for HeaderStep {
                 }
             }
             _ => {
-                // 6, 7, 8: a value. Blanks before it are passed over.
-                if (self.now.phase.val() != 6) || !self.byte_class.blank.val() {
-                    self.then.phase.next = 7.into();
-                    if self.is_number.val() {
-                        if self.byte_class.digit.val() && self.digit_fits.val() && (self.now.phase.val() != 8) {
-                            self.then.digits.next = self.now.digits.val() + 1;
-                            if self.is_length.val() {
-                                self.then.length.next = self.number_next.val();
-                            } else {
-                                self.then.retry.next = self.number_next.val().get_bits::<10>(0);
-                            }
-                        } else if self.byte_class.blank.val() {
-                            self.then.phase.next = 8.into();
-                        } else if (self.code.val() == 0x0d)
-                            && self.now.digits.val().any()
-                            && self.number_fits.val()
-                        {
-                            self.then.phase.next = 9.into();
-                        } else if self.is_length.val() {
-                            self.punt.next = 4.into();
-                        } else {
-                            self.punt.next = 10.into();
-                        }
-                    } else if self.is_credential.val() {
-                        if self.now.value_place.val() < self.credential_skip.val() {
-                            self.then.value_place.next = self.value_next.val();
-                            if !self.literals.fits.val().get_bit(14) {
-                                self.punt.next = 9.into();
-                            }
-                        } else if (self.code.val() == 0x0d) && !self.credential_first.val() {
-                            self.credential_end.next = true;
-                            self.then.tenant.next = self.tenant.val();
-                            self.then.phase.next = 9.into();
-                        } else if (self.code.val() == 0x0d) || self.byte_class.blank.val() {
-                            self.punt.next = 9.into();
-                        } else if !self.byte_class.printable.val() {
-                            self.punt.next = 2.into();
-                        } else if self.now.value_place.val() < self.credential_room.val() {
-                            self.credential_byte.next = true;
-                            self.then.value_place.next = self.value_next.val();
-                        } else {
-                            self.punt.next = 9.into();
-                        }
-                    } else if self.code.val() == 0x0d {
-                        self.then.phase.next = 9.into();
-                    } else if !self.byte_class.printable.val() {
-                        self.punt.next = 2.into();
-                    }
+                // 6, 7, 8: a value
+                self.then.phase.next = self.value.phase_next.val();
+                self.then.digits.next = self.value.digits_next.val();
+                self.then.length.next = self.value.length_next.val();
+                self.then.retry.next = self.value.retry_next.val();
+                self.then.value_place.next = self.value.place_next.val();
+                self.punt.next = self.value.punt.val();
+                self.credential_byte.next = self.value.credential_byte.val();
+                self.credential_end.next = self.value.credential_end.val();
+                if self.value.credential_end.val() {
+                    self.then.tenant.next = self.tenant.val();
                 }
             }
         }

@@ -45,11 +45,15 @@ impl Logic for Tenants {
     }
     fn hdl(&self) -> Verilog {
         assert!(TENANT_STRIDE == 8 && TENANTS_MAX == 16 && TENANT == 0x080);
-        let mut code = String::from("wire write = cfg_valid & (cfg_address[9:7] == 3'd1);\nwire [3:0] row = cfg_address[6:3];\n");
+        let mut code =
+            String::from("wire write = cfg_valid & (cfg_address[9:7] == 3'd1);\nwire [3:0] row = cfg_address[6:3];\n");
         code += "integer k;\n";
         for word in 0..5 {
             let width = if word == 4 { 1 } else { 32 };
-            code += &format!("reg [{t}:0] words{word} [0:15];\nwire [{t}:0] read{word} = words{word}[index];\n", t = width - 1);
+            code += &format!(
+                "reg [{t}:0] words{word} [0:15];\nwire [{t}:0] read{word} = words{word}[index];\n",
+                t = width - 1
+            );
             code += &format!("initial for (k = 0; k < 16; k = k + 1) words{word}[k] = 0;\n");
             code += &format!(
                 "always @(posedge clock) if (write & (cfg_address[2:0] == 3'd{word})) words{word}[row] <= cfg_data[{}:0];\n",

@@ -47,6 +47,7 @@ impl<const C: usize> Logic for Level<C> {
         self.count_wide.next = bit_cast::<16, C>(self.r_count.q.val());
         self.r_full.d.next = self.count_wide.val() >= self.r_limit.q.val();
         if self.reset.val() {
+            self.r_count.d.next = 0.into();
         }
     }
 }

@@ -76,17 +76,12 @@ impl BodyReader {
                 _ => {}
             }
         }
-        let member =
-            outside && ((byte == b',' && depth_before == 1) || (byte == b'{' && self.depth == 1));
+        let member = outside && ((byte == b',' && depth_before == 1) || (byte == b'{' && self.depth == 1));
         let blank = outside && matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
 
         self.number(byte);
         self.model_text(byte, quote, bundle);
-        self.value(
-            byte,
-            (outside && !blank) || (quote && self.in_string),
-            member,
-        );
+        self.value(byte, (outside && !blank) || (quote && self.in_string), member);
         self.name(byte, quote);
 
         if member {
@@ -108,11 +103,7 @@ impl BodyReader {
                 // any number is of the wrong kind here: which one does not matter
                 Field::Model | Field::Stream => Some(0),
             };
-            self.kinds[self.field as usize] = if value.is_some() {
-                Kind::Number
-            } else {
-                Kind::OddNumber
-            };
+            self.kinds[self.field as usize] = if value.is_some() { Kind::Number } else { Kind::OddNumber };
             self.values[self.field as usize] = value.unwrap_or(0);
         }
     }
@@ -121,11 +112,7 @@ impl BodyReader {
         if !self.in_model {
             return;
         }
-        let named = bundle
-            .models
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| self.models_alive >> i & 1 == 1);
+        let named = bundle.models.iter().enumerate().filter(|(i, _)| self.models_alive >> i & 1 == 1);
         if quote {
             self.in_model = false;
             let mut whole = named.filter(|(_, m)| m.len() == self.model_bytes);
@@ -170,10 +157,7 @@ impl BodyReader {
         match (quote, self.in_string) {
             (true, true) => self.is_name = self.name_expected,
             (true, false) if self.is_name => {
-                if let Some(field) = Field::ALL
-                    .iter()
-                    .find(|f| ends_with_name(&self.window, f.name()))
-                {
+                if let Some(field) = Field::ALL.iter().find(|f| ends_with_name(&self.window, f.name())) {
                     self.field = *field;
                     self.value_expected = true;
                 }
@@ -219,17 +203,12 @@ fn ends_with_name(window: &[u8; WINDOW_BYTES], name: &str) -> bool {
 
 /// The number at the end of the window, as far as it can be seen.
 fn number_text(window: &[u8; WINDOW_BYTES]) -> &[u8] {
-    let start = window
-        .iter()
-        .rposition(|&b| !is_number_byte(b))
-        .map_or(0, |p| p + 1);
+    let start = window.iter().rposition(|&b| !is_number_byte(b)).map_or(0, |p| p + 1);
     &window[start..]
 }
 
 fn digits(text: &[u8]) -> Option<u64> {
-    text.iter().try_fold(0, |n: u64, b| {
-        b.is_ascii_digit().then(|| n * 10 + u64::from(b - b'0'))
-    })
+    text.iter().try_fold(0, |n: u64, b| b.is_ascii_digit().then(|| n * 10 + u64::from(b - b'0')))
 }
 
 fn unsigned(window: &[u8; WINDOW_BYTES]) -> Option<u32> {
@@ -242,8 +221,7 @@ fn unsigned(window: &[u8; WINDOW_BYTES]) -> Option<u32> {
 
 fn thousandths(window: &[u8; WINDOW_BYTES]) -> Option<u32> {
     let text = number_text(window);
-    let fraction_digits =
-        (1..=FRACTION_DIGITS_MAX).find(|n| text.len() > *n && text[text.len() - 1 - n] == b'.');
+    let fraction_digits = (1..=FRACTION_DIGITS_MAX).find(|n| text.len() > *n && text[text.len() - 1 - n] == b'.');
     let (whole, fraction) = match fraction_digits {
         Some(n) => (&text[..text.len() - 1 - n], &text[text.len() - n..]),
         None => (text, &text[..0]),

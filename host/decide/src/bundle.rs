@@ -32,17 +32,11 @@ impl Default for Bundle {
 impl Bundle {
     /// Index of the tenant whose credential has this tag.
     pub fn tenant(&self, tag: &[u8; 16]) -> Option<u8> {
-        self.tenant_tags
-            .iter()
-            .position(|t| t == tag)
-            .map(|i| i as u8)
+        self.tenant_tags.iter().position(|t| t == tag).map(|i| i as u8)
     }
 
     /// Index of the model with this name.
     pub fn model(&self, name: &[u8]) -> Option<u8> {
-        self.models
-            .iter()
-            .position(|m| m.as_bytes() == name)
-            .map(|i| i as u8)
+        self.models.iter().position(|m| m.as_bytes() == name).map(|i| i as u8)
     }
 }

@@ -42,14 +42,7 @@ impl Datapath {
     ///
     /// `start` makes the context afresh before the payload, `close` ends it behind.
     /// `connection` must be below the profile's `connections`; another one is ignored.
-    pub fn segment(
-        &mut self,
-        connection: u16,
-        start: bool,
-        close: bool,
-        payload: &[u8],
-        out: &mut impl FnMut(Record),
-    ) {
+    pub fn segment(&mut self, connection: u16, start: bool, close: bool, payload: &[u8], out: &mut impl FnMut(Record)) {
         let Some(context) = self.contexts.get_mut(usize::from(connection)) else {
             return;
         };
@@ -63,9 +56,7 @@ impl Datapath {
                     context.header_byte(*first, connection, &self.bundle, out);
                     1
                 }
-                Phase::Body(left) | Phase::Skip(left) => {
-                    context.body_bytes(rest, left, connection, &self.bundle, out)
-                }
+                Phase::Body(left) | Phase::Skip(left) => context.body_bytes(rest, left, connection, &self.bundle, out),
                 Phase::Dead => rest.len(),
             };
             rest = &rest[taken..];
@@ -78,31 +69,16 @@ impl Datapath {
 
 impl Context {
     fn new(bundle: &Bundle) -> Self {
-        Context {
-            phase: Phase::Header,
-            index: 0,
-            header: HeaderReader::new(bundle),
-            body: BodyReader::new(),
-        }
+        Context { phase: Phase::Header, index: 0, header: HeaderReader::new(bundle), body: BodyReader::new() }
     }
 
-    fn header_byte(
-        &mut self,
-        byte: u8,
-        connection: u16,
-        bundle: &Bundle,
-        out: &mut impl FnMut(Record),
-    ) {
+    fn header_byte(&mut self, byte: u8, connection: u16, bundle: &Bundle, out: &mut impl FnMut(Record)) {
         match self.header.push(byte, bundle) {
             Step::More => {}
             Step::Punt(reason) => self.punt(connection, reason, out),
             Step::Complete => {
                 let body_bytes = self.header.body_bytes();
-                self.phase = if self.header.inference() {
-                    Phase::Body(body_bytes)
-                } else {
-                    Phase::Skip(body_bytes)
-                };
+                self.phase = if self.header.inference() { Phase::Body(body_bytes) } else { Phase::Skip(body_bytes) };
                 self.body = BodyReader::new();
                 if body_bytes == 0 {
                     self.end_of_request(connection, bundle, out);
@@ -123,9 +99,7 @@ impl Context {
         let taken = bytes.len().min(left as usize);
         let left = left - taken as u32;
         if matches!(self.phase, Phase::Body(_)) {
-            bytes[..taken]
-                .iter()
-                .for_each(|&b| self.body.push(b, bundle));
+            bytes[..taken].iter().for_each(|&b| self.body.push(b, bundle));
             self.phase = Phase::Body(left);
         } else {
             self.phase = Phase::Skip(left);
@@ -153,17 +127,12 @@ impl Context {
     }
 
     fn punt(&mut self, connection: u16, reason: PuntReason, out: &mut impl FnMut(Record)) {
-        out(Record::empty(
-            connection,
-            self.index,
-            Disposition::Punt(reason),
-        ));
+        out(Record::empty(connection, self.index, Disposition::Punt(reason)));
         self.phase = Phase::Dead;
     }
 
     fn close(&mut self, connection: u16, out: &mut impl FnMut(Record)) {
-        let idle = matches!(self.phase, Phase::Dead)
-            || matches!(self.phase, Phase::Header) && !self.header.started();
+        let idle = matches!(self.phase, Phase::Dead) || matches!(self.phase, Phase::Header) && !self.header.started();
         if !idle {
             self.punt(connection, PuntReason::Truncated, out);
         }

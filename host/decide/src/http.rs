@@ -3,8 +3,7 @@ use crate::tag::TagState;
 use crate::Bundle;
 use forebay_spec::http::{header, is_tchar, BEARER, HEADERS, INFERENCE_PATHS, METHODS, VERSION};
 use forebay_spec::limits::{
-    BODY_BYTES_MAX, CONTENT_LENGTH_DIGITS_MAX, CREDENTIAL_BYTES_MAX, HEADER_BYTES_MAX,
-    METHOD_BYTES_MAX, RETRY_MAX,
+    BODY_BYTES_MAX, CONTENT_LENGTH_DIGITS_MAX, CREDENTIAL_BYTES_MAX, HEADER_BYTES_MAX, METHOD_BYTES_MAX, RETRY_MAX,
 };
 use forebay_spec::PuntReason;
 
@@ -42,10 +41,7 @@ struct Element {
 }
 
 impl Element {
-    const EMPTY: Element = Element {
-        text: [0; 32],
-        bytes: 0,
-    };
+    const EMPTY: Element = Element { text: [0; 32], bytes: 0 };
 
     fn push(&mut self, byte: u8) {
         if let Some(place) = self.text.get_mut(self.bytes) {
@@ -130,9 +126,7 @@ impl HeaderReader {
         }
         self.header_bytes += 1;
         let outcome = match self.state {
-            State::Method | State::Target | State::Version | State::RequestLf => {
-                self.request_line(byte)
-            }
+            State::Method | State::Target | State::Version | State::RequestLf => self.request_line(byte),
             State::LineStart | State::Name => self.name(byte),
             State::ValueStart | State::Value | State::ValueTrail => self.value(byte, bundle),
             State::ValueLf if byte == b'\n' => Ok(State::LineStart),
@@ -224,9 +218,7 @@ impl HeaderReader {
                 return Err(PuntReason::Credential)
             }
             Some(header::X_API_KEY | header::AUTHORIZATION) => self.credential_seen = true,
-            Some(header::RETRY_COUNT) if self.retry.replace(0).is_some() => {
-                return Err(PuntReason::RetryHeader)
-            }
+            Some(header::RETRY_COUNT) if self.retry.replace(0).is_some() => return Err(PuntReason::RetryHeader),
             Some(header::TRANSFER_ENCODING) => return Err(PuntReason::TransferEncoding),
             Some(header::EXPECT) => return Err(PuntReason::Expect),
             Some(header::CONTENT_ENCODING) => return Err(PuntReason::ContentEncoding),
@@ -259,16 +251,9 @@ impl HeaderReader {
     /// A byte of `content-length` or of the retry count.
     fn number(&mut self, byte: u8, odd: PuntReason) -> Result<State, PuntReason> {
         let is_length = odd == PuntReason::ContentLength;
-        let (digits_max, value_max) = if is_length {
-            (CONTENT_LENGTH_DIGITS_MAX, BODY_BYTES_MAX)
-        } else {
-            (3, RETRY_MAX)
-        };
-        let value = if is_length {
-            &mut self.content_length
-        } else {
-            &mut self.retry
-        };
+        let (digits_max, value_max) =
+            if is_length { (CONTENT_LENGTH_DIGITS_MAX, BODY_BYTES_MAX) } else { (3, RETRY_MAX) };
+        let value = if is_length { &mut self.content_length } else { &mut self.retry };
         let so_far = value.unwrap_or(0);
         match byte {
             b'0'..=b'9' if self.state != State::ValueTrail && self.digits < digits_max => {
@@ -288,11 +273,7 @@ impl HeaderReader {
         if self.value_bytes < skip {
             let expected = BEARER.as_bytes()[self.value_bytes as usize];
             self.value_bytes += 1;
-            return if byte.to_ascii_lowercase() == expected {
-                Ok(State::Value)
-            } else {
-                odd
-            };
+            return if byte.to_ascii_lowercase() == expected { Ok(State::Value) } else { odd };
         }
         match byte {
             b'\r' if self.value_bytes > skip => {
