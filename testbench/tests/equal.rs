@@ -48,7 +48,7 @@ impl Pair {
             count(|a| matches!(a, Action::Pass)),
             count(|a| matches!(a, Action::Punt(_))),
         ];
-        if core != host || s.in_count != core.iter().sum() {
+        if core != host || s.in_count != core.iter().sum::<u32>() {
             return Err(format!("the core counts {} = {core:?}, the host {host:?}", s.in_count));
         }
         Ok(())
@@ -86,10 +86,10 @@ fn aligned(header_bytes: usize, body_bytes: usize) -> Vec<u8> {
     let body = match body_bytes {
         0..=1 => " ".repeat(body_bytes),
         2..=15 => format!("{{{}}}", " ".repeat(body_bytes - 2)),
-        16..=20 => format!("{{\"max_tokens\":5{}}}", " ".repeat(body_bytes - 16)),
-        _ => format!("{{\"model\":\"m\",\"top_k\":{:0>1$}}}", 7, body_bytes - 21).replace("0", "1"),
+        16..=22 => format!("{{\"max_tokens\":5{}}}", " ".repeat(body_bytes - 16)),
+        _ => format!("{{\"model\":\"m\",\"top_k\":{:0>1$}}}", 7, body_bytes - 22).replace('0', "1"),
     };
-    assert!(body.len() == body_bytes || body_bytes < 22, "{body}");
+    assert_eq!(body.len(), body_bytes, "{body}");
     let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\nx: \r\n\r\n", body.len());
     let pad = (8 + header_bytes - head.len() % 8) % 8;
     (head.replace("x: ", &format!("x: {}", "p".repeat(pad))) + &body).into_bytes()
@@ -115,7 +115,7 @@ fn lengths_around_the_beat_give_equal_outputs() {
                     let piece = Piece { connection: 5, start, close, payload: payload.to_vec() };
                     script.steps.push(Step::Segment(piece));
                 }
-                script.steps.extend([Step::Release { which: 0, kind: ReleaseKind::Done }; 3]);
+                script.steps.extend(std::iter::repeat_n(Step::Release { which: 0, kind: ReleaseKind::Done }, 3));
             }
             let outputs = pair.run(&script).unwrap();
             verdicts += outputs.iter().filter(|o| matches!(o, Output::Verdict(_))).count();
@@ -145,7 +145,8 @@ fn a_full_device_gives_equal_outputs() {
     let outputs = pair.run(&script).unwrap();
     pair.counts_agree(&outputs).unwrap();
     let refused = |o: &&Output| matches!(o, Output::Verdict(v) if v.action == Action::Refuse(RefuseReason::NoSlot));
-    assert_eq!(outputs.iter().filter(refused).count(), 2);
+    // two at the start, one in the first round: each third round brings three slots and takes two
+    assert_eq!(outputs.iter().filter(refused).count(), 3);
     assert!(pair.host.books().admit > 400);
 }
 

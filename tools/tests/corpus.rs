@@ -106,6 +106,21 @@ fn the_corpus_agrees_with_its_expectations() {
     assert_eq!(agrees(&demo::corpus().expect("corpus")), 373);
 }
 
+#[cfg(feature = "sim")]
+#[test]
+fn the_simulation_agrees_with_the_twin_and_its_latency_is_constant() {
+    let corpus = demo::corpus().expect("corpus");
+    let policy = demo::policy(&corpus).expect("policy");
+    let devices = replay::open(Choice::Both, &policy, None).expect("both");
+    let mut engine = Engine::new(&policy, devices, None);
+    let files = replay::captures(&[corpus]).expect("captures");
+    replay::run(&files, &mut engine, &mut |_| (), &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let totals = engine.totals();
+    assert_eq!(totals.check(), Ok(()));
+    let constant = |span: Option<replay::Span>| span.is_some_and(|s| s.min == s.max);
+    assert!(constant(totals.record_clocks) && constant(totals.verdict_clocks), "{totals:?}");
+}
+
 #[test]
 fn the_shared_captures_agree_with_their_expectations() {
     if let Some(folder) = data("anthropic-messages") {

@@ -6,9 +6,10 @@ use rust_hdl::prelude::*;
 /// `state` is what the stage left behind for `connection` when it last had a beat
 /// of it, or zero when `first` is set. On a clock with `valid` the stage stores
 /// `state_next`. Beats of different connections may follow each other back to
-/// back: the word is read one clock ahead, by `next_connection`, the connection
-/// that stands at the stage in the next clock; for two beats of one connection in
-/// a row the state comes from a register, as the RAM would still give the old word.
+/// back: the word is read one clock ahead, by `next_connection`, which has to be
+/// the `connection` of the next clock; for two beats of one connection in a row the
+/// state comes from a register, as the RAM would still give the old word. That
+/// choice is made a clock ahead too, so that only two selects stand before the state.
 #[derive(LogicBlock, Default)]
 pub struct Context<const S: usize, const A: usize> {
     /// Clock.
@@ -29,6 +30,7 @@ pub struct Context<const S: usize, const A: usize> {
     _read: Bits<S>,
     _held: Bits<S>,
     _held_connection: usize,
+    _again: bool,
 }
 
 impl<const S: usize, const A: usize> Logic for Context<S, A> {
@@ -43,10 +45,11 @@ impl<const S: usize, const A: usize> Logic for Context<S, A> {
                 self._held = self.state_next.val();
                 self._held_connection = self.connection.val().index();
             }
+            self._again = self._held_connection == self.next_connection.val().index();
         }
         self.state.next = if self.first.val() {
             Bits::default()
-        } else if self._held_connection == self.connection.val().index() {
+        } else if self._again {
             self._held
         } else {
             self._read
@@ -60,12 +63,15 @@ impl<const S: usize, const A: usize> Logic for Context<S, A> {
             "(* no_rw_check *) reg [{s}:0] words [0:{last}];\n\
              reg [{s}:0] read, held;\n\
              reg [{a}:0] held_connection;\n\
+             reg again;\n\
+             wire [{a}:0] last_connection = valid ? connection : held_connection;\n\
              integer k;\n\
-             initial begin\n  read = 0;\n  held = 0;\n  held_connection = 0;\n  \
+             initial begin\n  read = 0;\n  held = 0;\n  held_connection = 0;\n  again = 0;\n  \
              for (k = 0; k <= {last}; k = k + 1) words[k] = 0;\nend\n\
-             always @(posedge clock) begin\n  read <= words[next_connection];\n  if (valid) begin\n    \
+             always @(posedge clock) begin\n  read <= words[next_connection];\n  \
+             again <= last_connection == next_connection;\n  if (valid) begin\n    \
              words[connection] <= state_next;\n    held <= state_next;\n    held_connection <= connection;\n  end\nend\n\
-             always @(*) state = first ? {width}'d0 : (held_connection == connection) ? held : read;\n",
+             always @(*) state = first ? {width}'d0 : again ? held : read;\n",
             s = S - 1,
             a = A - 1,
             width = S,

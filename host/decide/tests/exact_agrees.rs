@@ -51,59 +51,25 @@ fn header() -> impl Strategy<Value = &'static str> {
     prop_oneof![12 => plain, 1 => odd]
 }
 
+/// Names of members: wanted ones, near ones, and what looks like structure.
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "max_tokens", "max_tokens", "max_tokens", "model", "stream", "temperature", "top_k", "x", "max_tokens_", "",
+    "top\\u005fk", "\\\\", "{", "max_token", "}",
+];
+
+/// Values: numbers at each limit, strings with quotes and names in them, all kinds.
+#[rustfmt::skip]
+const VALUES: &[&str] = &[
+    "1", "256", "0", "4294967295", "4294967296", "00", "-1", "-0", "0.7", "1.250", "4294967.295", "9999999.999",
+    "0.1234", "1e3", "12345678", "100000000000000", "\"a\"", "\"claude-é\"", "\"claude-\\u00e9\"", "\"\"", "\"A\"",
+    "null", "true", "false", "[]", "{}", "{\"max_tokens\":9,\"model\":\"a\"}", "[\"max_tokens\",{\"top_k\":1}]",
+    "\"\\\"\"", "\"max_tokens\"", "\",\\\"max_tokens\\\":5,\"", "\"\\\\\"", "nul",
+];
+
 fn body() -> impl Strategy<Value = String> {
-    let name = prop::sample::select(vec![
-        "max_tokens",
-        "max_tokens",
-        "max_tokens",
-        "model",
-        "stream",
-        "temperature",
-        "top_k",
-        "x",
-        "max_tokens_",
-        "",
-        "top\\u005fk",
-        "\\\\",
-        "{",
-        "max_token",
-        "}",
-    ]);
-    let value = prop::sample::select(vec![
-        "1",
-        "256",
-        "0",
-        "4294967295",
-        "4294967296",
-        "00",
-        "-1",
-        "-0",
-        "0.7",
-        "1.250",
-        "4294967.295",
-        "9999999.999",
-        "0.1234",
-        "1e3",
-        "12345678",
-        "100000000000000",
-        "\"a\"",
-        "\"claude-é\"",
-        "\"claude-\\u00e9\"",
-        "\"\"",
-        "\"A\"",
-        "null",
-        "true",
-        "false",
-        "[]",
-        "{}",
-        "{\"max_tokens\":9,\"model\":\"a\"}",
-        "[\"max_tokens\",{\"top_k\":1}]",
-        "\"\\\"\"",
-        "\"max_tokens\"",
-        "\",\\\"max_tokens\\\":5,\"",
-        "\"\\\\\"",
-        "nul",
-    ]);
+    let name = prop::sample::select(NAMES);
+    let value = prop::sample::select(VALUES);
     let blank = prop::sample::select(vec!["", "", " ", "\r\n\t"]);
     let member = (name, value, blank).prop_map(|(n, v, b)| format!("{b}\"{n}\"{b}:{b}{v}{b}"));
     (prop::collection::vec(member, 0..7), 0..30u8).prop_map(|(members, how)| {

@@ -5,60 +5,82 @@ import json
 from traffic import Capture, Conn
 
 
-# // tidy: long because it is a list of cases
-def decoys(g):
-    r = g.r
-    n = lambda: r.choice(g.caps)
-    m = lambda t="hi": json.dumps([{"role": "user", "content": t}])
-    model = lambda: json.dumps(r.choice(g.models))
-    J = json.dumps
-    long = g.prose(300)
-    L = []
-    a = lambda note, s: L.append((note, s if isinstance(s, bytes) else s.encode("utf-8", "surrogatepass")))
-    for _ in range(2):
-        a(
-            "key text inside the prompt",
-            f'{{"model":{model()},"messages":{m(chr(34) + "max_tokens" + chr(34) + ":5, " + long)},"max_tokens":{n()}}}',
-        )
-        a(
-            "whole fake request inside the prompt",
-            f'{{"messages":{m(J({"max_tokens": n(), "messages": [], "model": "x"}))},"max_tokens":{n()},"model":{model()}}}',
-        )
-        a("prompt ends in backslash-quote", f'{{"messages":{m("end " + chr(92) + chr(34))},"max_tokens":{n()}}}')
-        a("prompt ends in many backslashes", f'{{"messages":{m("x" + chr(92) * r.randint(1, 9))},"max_tokens":{n()}}}')
-        a("only in metadata", f'{{"messages":{m()},"metadata":{{"max_tokens":{n()}}}}}')
-        a(
-            "in metadata and at the top",
-            f'{{"metadata":{{"max_tokens":{n()},"messages":[]}},"messages":{m()},"max_tokens":{n()}}}',
-        )
-        a("in a tool schema", f'{{"tools":[{J(g.tool())}],"messages":{m()},"max_tokens":{n()}}}')
-        a(
-            "in a tool_use input in messages",
-            '{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{"max_tokens":%d,"messages":[1]}}]}],"max_tokens":%d}'
-            % (n(), n()),
-        )
-        a("duplicate key", f'{{"max_tokens":{n()},"messages":{m()},"max_tokens":{n()}}}')
-        a("duplicate key, other type last", f'{{"max_tokens":{n()},"messages":{m()},"max_tokens":"{n()}"}}')
-        a(
-            "duplicate messages",
-            f'{{"messages":{m("first")},"max_tokens":{n()},"messages":{m("second " + g.prose(20))}}}',
-        )
-        a("escaped key", f'{{"max\\u005ftokens":{n()},"messages":{m()}}}')
-        a(
-            "wholly escaped key",
-            '{"' + "".join(f"\\u{ord(x):04{r.choice('xX')}}" for x in "max_tokens") + f'":{n()},"messages":{m()}}}',
-        )
-        a("escaped and plain duplicate", f'{{"max_tokens":{n()},"max\\u005Ftokens":{n()},"messages":{m()}}}')
-        a("escaped messages key", f'{{"\\u006dessages":{m()},"max_tokens":{n()}}}')
-        a(
-            "near names",
-            f'{{"max_token":{n()},"Max_Tokens":{n()},"max_tokens ":{n()},"xmax_tokens":{n()},"max_tokens_to_sample":{n()},"messages":{m()}}}',
-        )
-        a("value equals the key name", f'{{"model":"max_tokens","messages":{m("max_tokens")},"max_tokens":{n()}}}')
-        a("key name as array item", f'{{"stop_sequences":["max_tokens",":{n()}"],"messages":{m()},"max_tokens":{n()}}}')
-        a("whitespace everywhere", f' \r\n\t{{ \n"max_tokens"\t:\r\n  {n()}\n ,  "messages" : {m()}\t}} \r\n')
-        a("number at the very end", f'{{"messages":{m()},"max_tokens":{n()}}}')
-        a("number first", f'{{"max_tokens":{n()},"messages":{m(long)}}}')
+class Bodies:
+    """A list of bodies with a note each, and the parts that they are made of."""
+
+    def __init__(self, g):
+        self.g, self.r, self.list = g, g.r, []
+        self.long = g.prose(300)
+
+    def add(self, note, s):
+        self.list.append((note, s if isinstance(s, bytes) else s.encode("utf-8", "surrogatepass")))
+
+    def number(self):
+        return self.r.choice(self.g.caps)
+
+    def messages(self, t="hi"):
+        return json.dumps([{"role": "user", "content": t}])
+
+    def model(self):
+        return json.dumps(self.r.choice(self.g.models))
+
+
+def places(d):
+    """The name of a field where it is none."""
+    g, r, a, n, m, model, long, J = d.g, d.r, d.add, d.number, d.messages, d.model, d.long, json.dumps
+    a(
+        "key text inside the prompt",
+        f'{{"model":{model()},"messages":{m(chr(34) + "max_tokens" + chr(34) + ":5, " + long)},"max_tokens":{n()}}}',
+    )
+    a(
+        "whole fake request inside the prompt",
+        f'{{"messages":{m(J({"max_tokens": n(), "messages": [], "model": "x"}))},"max_tokens":{n()},"model":{model()}}}',
+    )
+    a("prompt ends in backslash-quote", f'{{"messages":{m("end " + chr(92) + chr(34))},"max_tokens":{n()}}}')
+    a("prompt ends in many backslashes", f'{{"messages":{m("x" + chr(92) * r.randint(1, 9))},"max_tokens":{n()}}}')
+    a("only in metadata", f'{{"messages":{m()},"metadata":{{"max_tokens":{n()}}}}}')
+    a(
+        "in metadata and at the top",
+        f'{{"metadata":{{"max_tokens":{n()},"messages":[]}},"messages":{m()},"max_tokens":{n()}}}',
+    )
+    a("in a tool schema", f'{{"tools":[{J(g.tool())}],"messages":{m()},"max_tokens":{n()}}}')
+    a(
+        "in a tool_use input in messages",
+        '{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{"max_tokens":%d,"messages":[1]}}]}],"max_tokens":%d}'
+        % (n(), n()),
+    )
+
+
+def names(d):
+    """Names that come twice, are escaped, or are nearly right."""
+    g, r, a, n, m, long = d.g, d.r, d.add, d.number, d.messages, d.long
+    a("duplicate key", f'{{"max_tokens":{n()},"messages":{m()},"max_tokens":{n()}}}')
+    a("duplicate key, other type last", f'{{"max_tokens":{n()},"messages":{m()},"max_tokens":"{n()}"}}')
+    a(
+        "duplicate messages",
+        f'{{"messages":{m("first")},"max_tokens":{n()},"messages":{m("second " + g.prose(20))}}}',
+    )
+    a("escaped key", f'{{"max\\u005ftokens":{n()},"messages":{m()}}}')
+    a(
+        "wholly escaped key",
+        '{"' + "".join(f"\\u{ord(x):04{r.choice('xX')}}" for x in "max_tokens") + f'":{n()},"messages":{m()}}}',
+    )
+    a("escaped and plain duplicate", f'{{"max_tokens":{n()},"max\\u005Ftokens":{n()},"messages":{m()}}}')
+    a("escaped messages key", f'{{"\\u006dessages":{m()},"max_tokens":{n()}}}')
+    a(
+        "near names",
+        f'{{"max_token":{n()},"Max_Tokens":{n()},"max_tokens ":{n()},"xmax_tokens":{n()},"max_tokens_to_sample":{n()},"messages":{m()}}}',
+    )
+    a("value equals the key name", f'{{"model":"max_tokens","messages":{m("max_tokens")},"max_tokens":{n()}}}')
+    a("key name as array item", f'{{"stop_sequences":["max_tokens",":{n()}"],"messages":{m()},"max_tokens":{n()}}}')
+    a("whitespace everywhere", f' \r\n\t{{ \n"max_tokens"\t:\r\n  {n()}\n ,  "messages" : {m()}\t}} \r\n')
+    a("number at the very end", f'{{"messages":{m()},"max_tokens":{n()}}}')
+    a("number first", f'{{"max_tokens":{n()},"messages":{m(long)}}}')
+
+
+def values(d):
+    """Values of max_tokens that are not what they should be."""
+    r, a, n, m = d.r, d.add, d.number, d.messages
     for num in (
         "0",
         "-0",
@@ -83,6 +105,11 @@ def decoys(g):
         a("max_tokens is " + v, f'{{"max_tokens":{v},"messages":{m()}}}')
     a("missing", f'{{"messages":{m()}}}')
     a("messages is a string", f'{{"messages":"max_tokens","max_tokens":{n()}}}')
+
+
+def shapes(d):
+    """Nesting, and documents that are no object or no JSON."""
+    a, n, m = d.add, d.number, d.messages
     for d in (10, 64, 127, 128, 129, 500, 900):
         a(f"nesting {d}", f'{{"metadata":{"[" * d}{"]" * d},"messages":{m()},"max_tokens":{n()}}}')
     a(
@@ -109,6 +136,11 @@ def decoys(g):
         ("NUL byte after", '{"max_tokens":5}\0'),
     ):
         a("invalid: " + note, s)
+
+
+def text(d):
+    """Surrogates and UTF-8."""
+    a, n, m = d.add, d.number, d.messages
     a("lone surrogate escape", f'{{"messages":{{"a":"\\ud800"}},"max_tokens":{n()}}}')
     a("surrogate pair escape", f'{{"messages":[{{"role":"user","content":"\\ud83d\\ude80"}}],"max_tokens":{n()}}}')
     for note, x in (
@@ -125,11 +157,20 @@ def decoys(g):
     a("UTF-8 in key", f'{{"max_tok\u0435ns":{n()},"messages":{m()},"max_tokens":{n()}}}')
     a("byte order mark", b"\xef\xbb\xbf" + b'{"max_tokens":%d}' % n())
     a("DEL and U+2028 in a string", f'{{"messages":{m()},"system":"\x7f\u2028","max_tokens":{n()}}}')
+
+
+def decoys(g):
+    d = Bodies(g)
+    for _ in range(2):
+        places(d)
+        names(d)
+    for part in (values, shapes, text):
+        part(d)
     cap = Capture(g, "07_decoys")
-    for note, b in L:
+    for note, b in d.list:
         c = Conn(g)
         data = g.request(b)
-        c.send(data, r.choice([None, lambda: r.randint(1, 40)]))
+        c.send(data, g.r.choice([None, lambda: g.r.randint(1, 40)]))
         cap.want(c, b, note=note)
         c.fin()
         cap.add(c)

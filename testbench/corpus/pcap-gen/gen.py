@@ -18,7 +18,7 @@ import argparse
 import json
 import os
 
-from scapy.all import Ether, fragment, wrpcap
+from scapy.all import Ether, Padding, fragment, wrpcap
 from scapy.layers.inet import IPOption_NOP, IPOption_RR, IPOption_Router_Alert
 from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop, PadN
 
@@ -112,36 +112,67 @@ def disorder(g, name, make, n=8, isn=None, syn=True, note=""):
     return cap
 
 
-# // tidy: long because it is a list of cases
+def simple(g, name, n=5, size=(200, 5000), post=None, **kw):
+    """A capture of plain requests, each on a connection of its own."""
+    cap = Capture(g, name)
+    for _ in range(n):
+        c = Conn(g, **{k: (v(g) if callable(v) and k in ("tags", "ipopts") else v) for k, v in kw.items()})
+        b = g.body(g.r.randint(*size))
+        c.send(g.request(b))
+        cap.want(c, b)
+        c.reply(g.ok())
+        c.fin()
+        if post:
+            c.pk = post(g, c.pk)
+        cap.add(c)
+    return cap
+
+
+def frag(g, pk):
+    out = []
+    for p in pk:
+        if len(p) > 500:
+            fs = fragment(p, fragsize=g.r.choice([256, 512, 1000]))
+            for f in fs:
+                f.time = p.time
+            if g.r.random() < 0.5:
+                fs = list(reversed(fs))
+            out += fs
+        else:
+            out.append(p)
+    return out
+
+
+def pad(g, pk):
+    out = []
+    for p in pk:
+        q = Ether(bytes(p))
+        n = max(0, 60 - len(q)) or g.r.choice([0, 0, 4])
+        if n:
+            q = q / Padding(bytes(g.r.choice(b'"max_tokens":1') for _ in range(n)))
+        q.time = p.time
+        out.append(q)
+    return out
+
+
 def framings(g):
     caps = []
 
-    def simple(name, n=5, size=(200, 5000), post=None, **kw):
-        cap = Capture(g, name)
-        for _ in range(n):
-            c = Conn(g, **{k: (v(g) if callable(v) and k in ("tags", "ipopts") else v) for k, v in kw.items()})
-            b = g.body(g.r.randint(*size))
-            c.send(g.request(b))
-            cap.want(c, b)
-            c.reply(g.ok())
-            c.fin()
-            if post:
-                c.pk = post(c.pk)
-            cap.add(c)
-        caps.append(cap)
+    def put(name, **kw):
+        caps.append(simple(g, name, **kw))
 
-    simple("05_ipv6", v6=True)
-    simple("05_vlan", tags=lambda g: (g.r.randint(1, 4094),))
-    simple("05_qinq", tags=lambda g: (g.r.randint(1, 4094), g.r.randint(1, 4094)))
-    simple("05_ipv6_vlan", v6=True, tags=lambda g: (g.r.randint(1, 4094),))
-    simple(
+    put("05_ipv6", v6=True)
+    put("05_vlan", tags=lambda g: (g.r.randint(1, 4094),))
+    put("05_qinq", tags=lambda g: (g.r.randint(1, 4094), g.r.randint(1, 4094)))
+    put("05_ipv6_vlan", v6=True, tags=lambda g: (g.r.randint(1, 4094),))
+    put(
         "05_ip_options",
         ipopts=lambda g: g.r.choice(
             [[IPOption_NOP()] * 4, [IPOption_RR(routers=["0.0.0.0"] * g.r.randint(1, 9))], [IPOption_Router_Alert()]]
         ),
         mss=1380,
     )
-    simple(
+    put(
         "05_tcp_options",
         tcpopts=lambda c: g.r.choice(
             [
@@ -153,7 +184,7 @@ def framings(g):
         ),
         mss=1400,
     )
-    simple(
+    put(
         "05_ipv6_ext_headers",
         v6=True,
         wrap=lambda l3: l3
@@ -161,37 +192,8 @@ def framings(g):
         / IPv6ExtHdrDestOpt(options=[PadN(optdata=b"\0" * 12)]),
         mss=1380,
     )
-
-    def frag(pk):
-        out = []
-        for p in pk:
-            if len(p) > 500:
-                fs = fragment(p, fragsize=g.r.choice([256, 512, 1000]))
-                for f in fs:
-                    f.time = p.time
-                if g.r.random() < 0.5:
-                    fs = list(reversed(fs))
-                out += fs
-            else:
-                out.append(p)
-        return out
-
-    simple("05_ipv4_fragments", post=frag)
-
-    def pad(pk):
-        from scapy.all import Padding
-
-        out = []
-        for p in pk:
-            q = Ether(bytes(p))
-            n = max(0, 60 - len(q)) or g.r.choice([0, 0, 4])
-            if n:
-                q = q / Padding(bytes(g.r.choice(b'"max_tokens":1') for _ in range(n)))
-            q.time = p.time
-            out.append(q)
-        return out
-
-    simple("05_ethernet_padding", post=pad)
+    put("05_ipv4_fragments", post=frag)
+    put("05_ethernet_padding", post=pad)
     return caps
 
 

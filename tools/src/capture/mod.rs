@@ -153,12 +153,12 @@ impl Capture {
     pub fn load(path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
         let fail = |why: String| Error::File { file: file.clone(), why };
-        let meta = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
+        let meta = std::fs::metadata(path).map_err(|e| fail(unreadable(&e)))?;
         if meta.len() > FILE_BYTES_MAX {
             let bytes = meta.len();
             return Err(fail(format!("it has {bytes} bytes, the limit is {FILE_BYTES_MAX}; split it with editcap -c")));
         }
-        let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
+        let data = std::fs::read(path).map_err(|e| fail(unreadable(&e)))?;
         let name = path.file_stem().map_or_else(|| file.clone(), |s| s.to_string_lossy().into_owned());
         Self::parse(&name, &file, &data)
     }
@@ -218,4 +218,8 @@ impl Capture {
     pub fn bytes(&self, piece: &Piece) -> &[u8] {
         self.bytes.get(piece.range.clone()).unwrap_or_default()
     }
+}
+
+fn unreadable(error: &std::io::Error) -> String {
+    format!("cannot be read: {error}; give the path of a pcap or pcapng file")
 }

@@ -102,7 +102,7 @@ pub fn run(
     progress: &mut dyn FnMut(&Path),
 ) -> Result<Vec<CaptureResult>, Error> {
     let mut results = Vec::new();
-    let mut last_error = None;
+    let mut failed: Option<Error> = None;
     for file in files {
         progress(file);
         match Capture::load(file) {
@@ -111,14 +111,14 @@ pub fn run(
                 let outcomes = engine.capture(&capture)?;
                 results.push(CaptureResult { name: capture.name, counts: capture.counts, outcomes });
             }
-            Err(error) => {
-                warn(&error.to_string());
-                last_error = Some(error);
-            }
+            // the last one may become the error of the whole call, and is said once
+            Err(error) => failed.replace(error).into_iter().for_each(|earlier| warn(&earlier.to_string())),
         }
     }
-    match last_error {
-        Some(error) if results.is_empty() => Err(error),
-        _ => Ok(results),
+    match failed {
+        Some(error) if results.is_empty() => return Err(error),
+        Some(error) => warn(&error.to_string()),
+        None => {}
     }
+    Ok(results)
 }

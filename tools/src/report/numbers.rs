@@ -98,8 +98,8 @@ impl CaptureNumbers {
 fn latency(results: &[CaptureResult]) -> Vec<LatencyPoint> {
     let mut points = BTreeMap::new();
     for outcome in results.iter().flat_map(|r| &r.outcomes) {
-        // of a punt the clocks end at the punt, and of a request without a body there is no last beat of one
-        let read = outcome.path_taken == PathTaken::Fabric && outcome.verdict.action != FinalAction::Pass;
+        // a punt is another path, and without a body there is no last beat of one
+        let read = outcome.path_taken == PathTaken::Fabric && outcome.body_status.is_some() && outcome.body_bytes > 0;
         if let Some(l) = outcome.latency.filter(|_| read) {
             *points.entry((outcome.body_bytes, l.record_clocks, l.verdict_clocks)).or_insert(0_u64) += 1;
         }
