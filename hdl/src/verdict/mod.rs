@@ -91,7 +91,7 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
     /// Releases that changed nothing.
     pub stale_release_count: Signal<Out, Bits<32>>,
 
-    record: RecordUnpack,
+    unpack: RecordUnpack,
     rules: Rules,
     slots: Slots<A, C, F>,
     s1_request: DFF<Bit>,
@@ -134,17 +134,17 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Verdict<A, C, F> 
 
         // clock 0: the event
         self.is_request.next = self.event_valid.val() & self.event_kind.val().get_bit(1);
-        self.record.record.next = self.event_record.val();
-        self.rules.disposition.next = self.record.disposition.val();
-        self.rules.kinds.next = self.record.kinds.val();
-        self.rules.max_tokens.next = self.record.max_tokens.val();
+        self.unpack.record.next = self.event_record.val();
+        self.rules.disposition.next = self.unpack.disposition.val();
+        self.rules.kinds.next = self.unpack.kinds.val();
+        self.rules.max_tokens.next = self.unpack.max_tokens.val();
         self.slots.free_valid.next = self.event_valid.val() & (self.event_kind.val() == 0);
         self.slots.free_slot.next = self.event_slot.val();
         self.slots.free_generation.next = self.event_generation.val();
         self.s1_request.d.next = self.is_request.val();
         self.s1_seq.d.next = self.event_seq.val();
-        self.s1_connection.d.next = self.record.connection.val();
-        self.s1_index.d.next = self.record.index.val();
+        self.s1_connection.d.next = self.unpack.connection.val();
+        self.s1_index.d.next = self.unpack.index.val();
 
         // clock 1: rules
         self.s2_request.d.next = self.s1_request.q.val();

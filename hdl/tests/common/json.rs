@@ -5,7 +5,22 @@ use crate::random::Rng;
 
 const INTERESTING: &[u8] = b"\"\"\"\\\\{}[],::  \t\r\n0123456789+-.eEtfnm\x00\xff";
 const WANTED: [&str; 5] = ["max_tokens", "model", "stream", "temperature", "top_k"];
-const NAMES: [&str; 10] = ["", "m", "max_token", "xmax_tokens", "\\\"model", "models", "messages", "top_k\\", "top\\u005fk", "stream "];
+const NAMES: [&str; 14] = [
+    "",
+    "",
+    "m",
+    "max_token",
+    "xmax_tokens",
+    "models",
+    "messages",
+    "messages",
+    "system",
+    "metadata",
+    "stream ",
+    "\\\"model",
+    "top_k\\",
+    "top\\u005fk",
+];
 const PIECES: [&str; 14] = [
     "abc",
     " ",
@@ -56,27 +71,37 @@ fn object(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>, depth: u64) {
             out.push(b',');
         }
         blank(rng, out);
-        let name = if rng.one_in(4) { pick(rng, &NAMES) } else { pick(rng, &WANTED) };
+        let name = if rng.one_in(5) { pick(rng, &NAMES) } else { pick(rng, &WANTED) };
         out.extend(format!("\"{name}\"").bytes());
         blank(rng, out);
         out.push(b':');
         blank(rng, out);
-        if name == "model" && !rng.one_in(4) {
-            out.extend(format!("\"{}\"", tables.model(rng)).bytes());
-        } else {
-            value(rng, tables, out, depth);
+        match name {
+            "model" if !rng.one_in(5) => {
+                let escape = if rng.one_in(12) { "\\n" } else { "" };
+                out.extend(format!("\"{}{escape}\"", tables.model(rng)).bytes());
+            }
+            "max_tokens" | "temperature" | "top_k" if rng.one_in(2) => number(rng, out),
+            _ => value(rng, tables, out, depth),
         }
         blank(rng, out);
     }
     out.push(b'}');
 }
 
+fn number(rng: &mut Rng, out: &mut Vec<u8>) {
+    match rng.below(8) {
+        0 => out.extend(pick(rng, &NUMBERS).bytes()),
+        1..4 => out.extend(format!("{}.{}", rng.below(20), rng.below(1200)).bytes()),
+        _ => out.extend((rng.next() >> (32 + rng.below(32))).to_string().bytes()),
+    }
+}
+
 fn value(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>, depth: u64) {
     match rng.below(if depth < 4 { 11 } else { 8 }) {
-        0 | 1 => out.extend(pick(rng, &NUMBERS).bytes()),
-        2 => out.extend((rng.next() >> (20 + rng.below(44))).to_string().bytes()),
-        3 => out.extend(format!("{}.{}", rng.below(20), rng.below(1200)).bytes()),
-        4 => out.extend(pick(rng, &["true", "false", "null"]).bytes()),
+        0..3 => number(rng, out),
+        3 => out.extend(pick(rng, &["true", "false", "null", "true", "false", "x", "+1", "\u{e9}"]).bytes()),
+        4 => out.extend(pick(rng, &NUMBERS).bytes()),
         5 => out.extend(format!("\"{}\"", tables.model(rng)).bytes()),
         6 | 7 => {
             let text: String = (0..rng.below(7)).map(|_| pick(rng, &PIECES)).collect();

@@ -1,6 +1,8 @@
 //! From a block to Verilog that people can read: flip-flops stand in the module
-//! that owns them, equal modules are written once, names carry no `$`.
+//! that owns them, equal modules are written once, constant slices read `[7:0]`,
+//! names carry no `$`.
 
+mod fold;
 mod inline;
 mod names;
 mod tree;
@@ -87,7 +89,7 @@ fn write<B: Block>(block: &B, top: &str) -> Result<Emitted, EmitError> {
     inline::flip_flops(&mut modules);
     inline::clocks(&mut modules);
     inline::tidy(&mut modules);
-    let text = assemble(&modules, top) + &rest;
+    let text = fold::slices(&assemble(&modules, top)) + &rest;
     let (text, renamed) = names::without_dollar(&text);
     let verilog = format!("{HEADER}`default_nettype none\n{text}`default_nettype wire\n");
     let mut ports = ports(block);

@@ -26,6 +26,11 @@ pub const WAIVERS: &[Waiver] = &[
     Waiver { code: "WIDTHTRUNC", reason: "the same; widths are checked by the Rust types and our lint" },
     Waiver { code: "DECLFILENAME", reason: "one file holds a top module and its children" },
     Waiver { code: "UNUSEDSIGNAL", reason: "a port of a child may be of no use to one parent" },
+    Waiver {
+        code: "UNOPTFLAT",
+        reason: "the whole update of a block is one always block, which drives its children and reads them; \
+                 rust-hdl refuses true loops before it writes",
+    },
     Waiver { code: "PROCASSINIT", reason: "registers have a start value and no reset of their own" },
 ];
 
