@@ -201,7 +201,10 @@ impl Demo {
         let policy = demo::policy(&corpus)?;
         let devices = replay::open(self.device.unwrap_or(best), &policy, None)?;
         let mut engine = Engine::new(&policy, devices, None);
-        let results = replay_files(&replay::captures(&[corpus])?, &mut engine)?;
+        let mut results = replay_files(&replay::captures(&[corpus])?, &mut engine)?;
+        let sweep = demo::sweep()?;
+        let outcomes = engine.capture(&sweep)?;
+        results.push(CaptureResult { name: sweep.name, counts: sweep.counts, outcomes });
         let (totals, devices) = (engine.totals(), engine.device_names());
         let numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results);
         let (html, json) = (self.out.join("index.html"), self.out.join("demo.json"));

@@ -13,16 +13,14 @@ macro_rules! packed {
 
         impl Logic for $pack {
             fn update(&mut self) {
-                let mut joined = [false; $bits];
+                let mut joined = Bits::<$bits>::default();
                 let mut at = 0;
                 $(
-                    for i in 0..$width {
-                        joined[at + i] = self.$name.val().get_bit(i);
-                    }
+                    joined.set_bits::<$width>(at, self.$name.val());
                     at += $width;
                 )+
                 assert_eq!(at, $bits, "the parts fill the word");
-                self.word.next = Bits::Long(joined.into());
+                self.word.next = joined;
             }
             fn connect(&mut self) {
                 self.word.connect();
@@ -47,8 +45,7 @@ macro_rules! packed {
                 let joined = self.word.val();
                 let mut at = 0;
                 $(
-                    let part = (0..$width).rev().fold(0u64, |n, i| n << 1 | u64::from(joined.get_bit(at + i)));
-                    self.$name.next = part.into();
+                    self.$name.next = joined.get_bits::<$width>(at);
                     at += $width;
                 )+
                 assert_eq!(at, $bits, "the parts fill the word");

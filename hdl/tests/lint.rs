@@ -1,0 +1,88 @@
+//! Rules for the hardware's Rust and for the Verilog that is made from it.
+#![allow(clippy::unwrap_used)]
+use forebay_hdl::core::{BoardCore8, ProofCore8};
+use forebay_hdl::fields::Fields;
+use forebay_hdl::http::Http;
+use forebay_hdl::leaf::Fifo;
+use forebay_hdl::scan::Scan;
+use forebay_hdl::verdict::{BoardVerdict, ProofVerdict};
+use forebay_hdl::{arbiter::Arbiter, tag::Tag};
+use forebay_hdl_tools::lint::{lint, lint_source};
+use forebay_hdl_tools::verilator::lint_verilog;
+use rust_hdl::prelude::Block;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn check<B: Block + Default>(name: &str) {
+    let mut block = B::default();
+    block.connect_all();
+    let found = lint(&block);
+    assert!(found.is_empty(), "{name}: {}", found.iter().map(|f| format!("\n  {f}")).collect::<String>());
+}
+
+#[test]
+fn no_block_has_a_form_whose_verilog_differs() {
+    check::<Http<8, 64, 8>>("http");
+    check::<Tag>("tag");
+    check::<Scan<8, 64, 40, 8>>("scan");
+    check::<Fields<8, 64, 160, 8>>("fields");
+    check::<Fifo<196, 9, 10, 486>>("fifo");
+    check::<Arbiter>("arbiter");
+    check::<BoardVerdict>("verdict, board");
+    check::<ProofVerdict>("verdict, proof");
+    check::<BoardCore8>("core, board");
+    check::<ProofCore8>("core, proof");
+}
+
+/// Files below a folder whose name ends so, sorted.
+fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, end));
+        } else if path.to_str().unwrap().ends_with(end) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn no_source_has_an_inclusive_loop() {
+    let sources = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ".rs");
+    assert!(sources.len() > 20, "{sources:?}");
+    for source in sources {
+        let found = lint_source(&std::fs::read_to_string(&source).unwrap());
+        assert!(found.is_empty(), "{}: {found:?}", source.display());
+    }
+}
+
+/// Runs the program that writes all Verilog.
+fn emit(name: &str) -> Vec<PathBuf> {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if out.exists() {
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+    let ran = Command::new(env!("CARGO_BIN_EXE_rtl")).arg("--out").arg(&out).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    files(&out, "")
+}
+
+#[test]
+fn verilog_is_the_same_each_time_and_clean() {
+    let (first, second) = (emit("rtl-first"), emit("rtl-second"));
+    let names = |files: &[PathBuf]| files.iter().map(|f| f.file_name().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&first), names(&second));
+    let list = std::fs::read_to_string(first.iter().find(|f| f.ends_with("blocks.tsv")).unwrap()).unwrap();
+    // a head line, and a file for each further one
+    assert_eq!(list.lines().count(), first.len());
+    for (a, b) in first.iter().zip(&second) {
+        assert!(std::fs::read(a).unwrap() == std::fs::read(b).unwrap(), "{} differs", a.display());
+        if a.extension().is_some_and(|e| e == "v") {
+            let found = lint_verilog(a, &[]).unwrap();
+            assert!(found.is_empty(), "{}: {found:#?}", a.display());
+        }
+    }
+}
