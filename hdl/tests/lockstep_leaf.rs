@@ -9,15 +9,12 @@ use common::tables::Tables;
 use common::{noise, pick};
 use forebay_hdl_tools::lockstep::Lockstep;
 use forebay_spec::http::{BEARER, HEADERS, INFERENCE_PATHS, METHODS, VERSION};
-use forebay_spec::limits::MODELS_MAX;
 use forebay_spec::{config, Field};
 use leaves::{BeatLeaves, ClockedLeaves, TextLeaves};
 use random::Rng;
 use rust_hdl::prelude::*;
 
 const CYCLES: usize = 100_000;
-/// Addresses of the configuration port that have a meaning.
-const ADDRESSES: u64 = 1024;
 const TEXT: &[u8] = b"\"\"\\\\{}[],: 0123456789.-eE\x00\x5b\x7b\x5d\x7d\xdb\xfbtfnm_";
 
 /// Eight bytes of those that matter, first one lowest.
@@ -241,7 +238,7 @@ impl Clocked {
         let rng = &mut self.rng;
         let (address, data) = self.words.pop().unwrap_or((config::THRESHOLD, 0));
         if rng.one_in(40) {
-            return (rng.below(ADDRESSES), rng.next() >> 32);
+            return (rng.below(1024), rng.next() >> 32);
         }
         (address.into(), data.into())
     }

@@ -59,6 +59,7 @@ pub struct SimDevice {
     stats: Stats,
     pipelined: bool,
     idle_percent: u32,
+    tick_percent: u32,
     random: u64,
 }
 
@@ -76,6 +77,7 @@ impl SimDevice {
             stats: Stats::default(),
             pipelined: false,
             idle_percent: 0,
+            tick_percent: 0,
             random: 1,
         }
     }
@@ -86,6 +88,12 @@ impl SimDevice {
         self.random = seed | 1;
     }
 
+    /// Offers a tick of one millisecond beside the beats with this chance a clock, so that records wait at the arbiter.
+    /// Ticks go before records: at 100 none would ever be decided, and 95 is the most that is taken.
+    pub fn set_ticks(&mut self, percent: u32) {
+        self.tick_percent = percent.min(95);
+    }
+
     /// Whether calls return as soon as their input is taken; [`SimDevice::flush`] then waits for what is under way.
     pub fn set_pipelined(&mut self, pipelined: bool) {
         self.pipelined = pipelined;
@@ -93,6 +101,7 @@ impl SimDevice {
 
     /// Runs until nothing is under way any more.
     pub fn flush(&mut self) -> Result<(), DeviceError> {
+        drive::clear_input(&mut self.pins);
         let mut quiet = 0;
         let mut clocks = 0;
         while quiet < QUIET_CLOCKS {
@@ -185,8 +194,14 @@ impl SimDevice {
         }
         self.pins.s_valid = 1;
         for _ in 0..STUCK_CLOCKS {
-            let taken = self.clock()?.s_ready != 0;
-            if taken {
+            if self.pins.tick_valid == 0 && self.chance() < self.tick_percent {
+                drive::put_input(&mut self.pins, &Input::Tick { elapsed_ms: 1 });
+            }
+            let out = self.clock()?;
+            if drive::input_taken(&self.pins, &out) {
+                drive::clear_input(&mut self.pins);
+            }
+            if out.s_ready != 0 {
                 self.stats.beats += 1;
                 self.pins.s_valid = 0;
                 return Ok(());

@@ -31,7 +31,7 @@ const SEGMENT_BYTES: usize = 1_460;
 /// A capture made here, one request of each size, so that the latency plot spans all sizes whatever the corpus holds.
 pub fn sweep() -> Result<Capture, Error> {
     let mut pcap = Vec::new();
-    // magic, version 2.4, zone, accuracy, snap length, Ethernet
+    // magic number, version 2.4, zone, accuracy, snap length, Ethernet
     for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 0x0004_0000, 1_u32] {
         pcap.extend_from_slice(&word.to_le_bytes());
     }

@@ -127,12 +127,10 @@ impl Logic for HeaderStep {
                 }
             }
             1 => {
-                if (self.code.val() == 0x20) || (self.code.val() == 0x3f) {
-                    if !self.now.query.val().any() {
-                        self.then.inference.next = 0.into();
-                        if self.path_fits.val() {
-                            self.then.inference.next = 1.into();
-                        }
+                if ((self.code.val() == 0x20) || (self.code.val() == 0x3f)) && !self.now.query.val().any() {
+                    self.then.inference.next = 0.into();
+                    if self.path_fits.val() {
+                        self.then.inference.next = 1.into();
                     }
                 }
                 if self.code.val() == 0x20 {

@@ -3,6 +3,9 @@ use forebay_spec::config::{ADDRESS_BITS, TENANT, TENANT_STRIDE};
 use forebay_spec::limits::TENANTS_MAX;
 use rust_hdl::prelude::*;
 
+// The text below takes the address apart by these.
+const _: () = assert!(TENANT_STRIDE == 8 && TENANTS_MAX == 16 && TENANT == 0x080);
+
 /// Compares a tag with that of one tenant; written through the configuration port.
 #[derive(LogicBlock, Default)]
 pub struct Tenants {
@@ -44,7 +47,6 @@ impl Logic for Tenants {
         self.hit.connect();
     }
     fn hdl(&self) -> Verilog {
-        assert!(TENANT_STRIDE == 8 && TENANTS_MAX == 16 && TENANT == 0x080);
         let mut code =
             String::from("wire write = cfg_valid & (cfg_address[9:7] == 3'd1);\nwire [3:0] row = cfg_address[6:3];\n");
         code += "integer k;\n";

@@ -88,6 +88,14 @@ pub(crate) fn request(rng: &mut Rng, tables: &Tables) -> Vec<u8> {
     out
 }
 
+/// A request that may be admitted.
+pub(crate) fn sound(rng: &mut Rng, tables: &Tables) -> Vec<u8> {
+    let tokens = rng.next() >> (48 + rng.below(16));
+    let model = tables.model(rng);
+    let body = format!("{{\"model\": \"{model}\", \"max_tokens\": {tokens}, \"temperature\": 0.{}}}", rng.below(1000));
+    format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
 /// A body whose bytes only matter to the framing.
 fn long_body(rng: &mut Rng) -> Vec<u8> {
     (0..700 + rng.below(2500)).map(|i| b'a' + (i % 23) as u8).collect()

@@ -1,0 +1,122 @@
+//! Segments of many connections follow each other without a pause between them, and every record is the twin's.
+#![cfg(feature = "sim")]
+#![allow(clippy::unwrap_used)]
+use forebay_decide::datapath::Datapath;
+use forebay_device::{Device, Output};
+use forebay_sim::SimDevice;
+use forebay_spec::limits::BOARD;
+use forebay_spec::{Input, Record};
+use forebay_testbench::cases::for_cases;
+use forebay_testbench::generate::{bundle, cut, stream, Choices, Piece};
+use forebay_testbench::run::replay;
+use std::cell::{Cell, RefCell};
+
+/// Streams of `connections` connections, each cut into segments and closed, in a random order of their segments.
+fn interleave(c: &mut Choices<'_>, connections: u16) -> Vec<Piece> {
+    let streams = (0..connections).map(|number| {
+        // the numbers lie apart in the contexts' memories
+        let number = number * 37 % BOARD.connections as u16;
+        let (bytes, _) = stream(c);
+        let mut pieces = cut(c, number, &bytes, true);
+        pieces.reverse();
+        pieces
+    });
+    let mut streams: Vec<Vec<Piece>> = streams.collect();
+    let mut mixed = Vec::new();
+    while !streams.is_empty() {
+        let at = c.below(streams.len());
+        mixed.extend(streams[at].pop());
+        if streams[at].is_empty() {
+            streams.swap_remove(at);
+        }
+    }
+    mixed
+}
+
+fn outputs(sim: &mut SimDevice, pieces: &[Piece]) -> Result<Vec<Output>, String> {
+    let give = |sim: &mut SimDevice| {
+        pieces.iter().try_for_each(|p| sim.segment(p.segment()))?;
+        sim.flush()
+    };
+    give(sim).map_err(|e| e.to_string())?;
+    let mut outputs = Vec::new();
+    while let Some(output) = sim.poll().map_err(|e| e.to_string())? {
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+fn records(outputs: &[Output]) -> Vec<Record> {
+    let record = |o: &Output| match o {
+        Output::Event(e) => match e.input {
+            Input::Record(r) => Some(r),
+            _ => None,
+        },
+        Output::Verdict(_) => None,
+    };
+    outputs.iter().filter_map(record).collect()
+}
+
+/// Back to back, with gaps, and with ticks that keep the arbiter busy: no gap between segments in any of them.
+#[test]
+fn segments_of_many_connections_back_to_back() {
+    let sim = RefCell::new(SimDevice::new());
+    sim.borrow_mut().set_pipelined(true);
+    let (total, waited) = (Cell::new(0), Cell::new(false));
+    for_cases(400, 6000, |c| {
+        let sim = &mut *sim.borrow_mut();
+        let bundle = bundle(c);
+        sim.configure(&bundle).map_err(|e| e.to_string())?;
+        sim.set_idle(c.one(&[0, 0, 0, 20]), u64::from(c.wide()));
+        sim.set_ticks(c.one(&[0, 0, 30, 90]));
+        let connections = c.one(&[2, 5, 17, 64]);
+        let pieces = interleave(c, connections);
+        let outputs = outputs(sim, &pieces)?;
+        let mut expected = Vec::new();
+        let mut twin = Datapath::new(&bundle, BOARD);
+        for p in &pieces {
+            twin.segment(p.connection, p.start, p.close, &p.payload, &mut |r| expected.push(r));
+        }
+        let got = records(&outputs);
+        if got != expected {
+            let at = got.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+            return Err(format!(
+                "record {at} of {} is {:?}, the twin's of {} {:?}",
+                got.len(),
+                got.get(at),
+                expected.len(),
+                expected.get(at)
+            ));
+        }
+        // the log alone determines the verdicts, whenever the ticks came
+        replay(&outputs, &bundle, BOARD)?;
+        total.set(total.get() + got.len());
+        waited.set(waited.get() || sim.latency().is_some_and(|l| l.wait_clocks > 0));
+        Ok(())
+    });
+    println!("{} records", total.get());
+    assert!(total.get() > 5_000 && waited.get(), "{} records, waited: {}", total.get(), waited.get());
+}
+
+/// Every context at once ends a body of one beat in consecutive clocks: the queue takes them all.
+#[test]
+fn every_connection_ends_its_body_in_consecutive_clocks() {
+    let mut sim = SimDevice::new();
+    sim.configure(&forebay_decide::Bundle::default()).unwrap();
+    sim.set_pipelined(true);
+    let body = br#"{"a":1}}"#;
+    let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\n\r\n", body.len());
+    let all = 0..BOARD.connections as u16;
+    let piece =
+        |connection, start, payload: &[u8]| Piece { connection, start, close: false, payload: payload.to_vec() };
+    let heads = all.clone().map(|n| piece(n, true, head.as_bytes()));
+    let bodies = all.map(|n| piece(n, false, body));
+    heads.for_each(|p| sim.segment(p.segment()).unwrap());
+    sim.flush().unwrap();
+    let before = sim.stats();
+    let outputs = outputs(&mut sim, &bodies.collect::<Vec<_>>()).unwrap();
+    let after = sim.stats();
+    assert_eq!(records(&outputs).len(), BOARD.connections);
+    assert_eq!(after.stall_clocks, before.stall_clocks, "a body beat waited");
+    assert_eq!(after.paused_clocks, 0);
+}
