@@ -45,11 +45,14 @@ struct Alone {
     clock: u64,
     /// Connection of the beats.
     connection: usize,
+    /// The one clock with `pause`.
+    pause_at: Option<u64>,
 }
 
 impl Alone {
     fn new(tables: &Tables) -> Self {
-        let mut alone = Alone { block: Block8::default(), judge: Judge::new(tables), clock: 0, connection: 1 };
+        let mut alone =
+            Alone { block: Block8::default(), judge: Judge::new(tables), clock: 0, connection: 1, pause_at: None };
         alone.block.connect_all();
         for (address, data) in tables.words() {
             alone.block.cfg_valid.next = true;
@@ -87,6 +90,7 @@ impl Alone {
         b.s_close.next = close;
         b.s_valid.next = true;
         loop {
+            self.block.pause.next = self.pause_at == Some(self.clock);
             self.edge(false);
             let taken = self.block.s_ready.val();
             self.edge(true);
@@ -144,8 +148,8 @@ fn a_header_takes_a_clock_a_byte_and_its_credential() {
 fn a_credential_that_was_left_takes_two_more_clocks() {
     let mut alone = Alone::new(&Tables::new(&mut Rng::new(75)));
     let header = header(&format!("x-api-key: {}\r\n", "k".repeat(20)), 8);
-    // left after 2 to 17 bytes of the credential
-    for cut in (56..72).filter(|cut| cut % 8 == 0) {
+    // left after 8 and 16 bytes of the credential
+    for cut in [56, 64] {
         let first = alone.send(true, &header[..cut])[0];
         alone.connection = 2;
         alone.send(true, &header);
@@ -166,6 +170,23 @@ const LEFT_CLOCKS: u64 = 2;
 
 /// What a credential costs beside its bytes: start, last rounds, and the search of the tenants.
 const CREDENTIAL_CLOCKS: u64 = 30;
+
+#[test]
+fn a_pause_in_any_clock_of_a_header_changes_nothing() {
+    let tables = (76..).map(|seed| Tables::new(&mut Rng::new(seed))).find(|t| !t.credentials.is_empty());
+    let tables = tables.expect("some tables have tenants");
+    let mut alone = Alone::new(&tables);
+    let mut header = b"POST /v1/messages HTTP/1.1\r\nx-api-key:".to_vec();
+    header.extend(&tables.credentials[0]);
+    header.extend(b"\r\ncontent-length:1\r\n\r\n1");
+    let clocks = header.len() as u64 + CREDENTIAL_CLOCKS + 2 * (tables.credentials[0].len() as u64 / 8);
+    for clock in 0..clocks {
+        alone.pause_at = Some(alone.clock + clock);
+        alone.send(true, &header);
+        alone.finish();
+    }
+    assert_eq!(alone.judge.seen.tenants, clocks);
+}
 
 #[test]
 fn body_beats_are_never_stalled() {

@@ -91,9 +91,10 @@ fn window(rng: &mut Rng, text: &[u8]) -> Bits<96> {
     if rng.one_in(6) {
         window[rng.below(12) as usize] = rng.next() as u8;
     }
-    window.iter().enumerate().fold(Bits::default(), |bits, (i, b)| {
-        (0..8).fold(bits, |bits, k| bits.replace_bit(8 * i + k, b >> k & 1 == 1))
-    })
+    window
+        .iter()
+        .enumerate()
+        .fold(Bits::default(), |bits, (i, b)| (0..8).fold(bits, |bits, k| bits.replace_bit(8 * i + k, b >> k & 1 == 1)))
 }
 
 fn number(rng: &mut Rng) -> String {
@@ -129,10 +130,12 @@ fn drive_fields(b: &mut TextLeaves, rng: &mut Rng) {
     if !rng.one_in(3) {
         b.finish_head.next.set_bits::<5>(32, 0.into());
     }
-    b.finish_plain.next = (0..5).fold(rng.next() & 0x1ff_ffff, |plain, k| {
-        let kind = pick(rng, &[0, 4, 7, 7, 7, 7, 9, 8]);
-        plain & !(15 << (4 * k)) | kind << (4 * k)
-    }).into();
+    b.finish_plain.next = (0..5)
+        .fold(rng.next() & 0x1ff_ffff, |plain, k| {
+            let kind = pick(rng, &[0, 4, 7, 7, 7, 7, 9, 8]);
+            plain & !(15 << (4 * k)) | kind << (4 * k)
+        })
+        .into();
     b.finish_max_tokens.next = noise(rng);
     b.finish_temperature.next = noise(rng);
     b.finish_top_k.next = noise(rng);

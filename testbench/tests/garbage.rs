@@ -234,7 +234,7 @@ fn a_connection_over_the_limit_is_a_clear_error() {
     device.configure(&Bundle::default()).unwrap();
     for connection in [BOARD.connections as u16, u16::MAX] {
         let error = device.segment(Segment { connection, start: true, close: true, payload: b"GET" }).unwrap_err();
-        assert_eq!(error.to_string(), format!("connection {connection} is over the device's limit of 256"));
+        assert_eq!(error.to_string(), format!("connection {connection} is over the device's limit of 255"));
         assert_eq!(device.poll().unwrap(), None);
     }
 }

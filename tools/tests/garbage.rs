@@ -115,3 +115,15 @@ proptest! {
         prop_assert_eq!(reasons, [None, Some("max_tokens"), Some("body_invalid")]);
     }
 }
+
+#[test]
+fn an_empty_line_at_the_end_is_no_request() {
+    for tail in [&b"\r"[..], b"\r\n", b"\r\n\r\n", b"\n"] {
+        let bytes = [request(br#"{"max_tokens":3}"#).as_slice(), tail].concat();
+        let outcomes = run(&connection(&bytes, 7));
+        let reasons: Vec<_> = outcomes.iter().map(|o| o.verdict.reason).collect();
+        // a second empty line, or a line feed alone, is malformed
+        let malformed = tail == b"\r\n\r\n" || tail == b"\n";
+        assert_eq!(reasons, if malformed { vec![None, Some("http")] } else { vec![None] }, "{tail:?}");
+    }
+}

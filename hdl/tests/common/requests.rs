@@ -4,7 +4,8 @@ use super::{damage, json, pick};
 use crate::random::Rng;
 
 const INTERESTING: &[u8] = b"\r\n\r\n  \t::;?/0123456789AZaz\"\x00\x7f\xff";
-const METHODS: [&str; 10] = ["POST", "POST", "POST", "POST", "GET", "PRI", "post", "POSTS", "SIXTEEN-CHARS-16", "SEVENTEEN-CHARS17"];
+const METHODS: [&str; 10] =
+    ["POST", "POST", "POST", "POST", "GET", "PRI", "post", "POSTS", "SIXTEEN-CHARS-16", "SEVENTEEN-CHARS17"];
 const TARGETS: [&str; 8] = [
     "/v1/messages",
     "/v1/chat/completions",
@@ -49,7 +50,8 @@ pub(crate) fn life(rng: &mut Rng, tables: &Tables) -> Vec<u8> {
 
 /// One request; most of them are sound.
 pub(crate) fn request(rng: &mut Rng, tables: &Tables) -> Vec<u8> {
-    let (method, target) = if rng.one_in(3) { (pick(rng, &METHODS), pick(rng, &TARGETS)) } else { ("POST", TARGETS[0]) };
+    let (method, target) =
+        if rng.one_in(3) { (pick(rng, &METHODS), pick(rng, &TARGETS)) } else { ("POST", TARGETS[0]) };
     let version = if rng.one_in(60) { "HTTP/1.0" } else { "HTTP/1.1" };
     let body = if rng.one_in(3) { long_body(rng) } else { json::body(rng, tables) };
     let mut lines: Vec<Vec<u8>> = Vec::new();

@@ -118,7 +118,8 @@ impl Judge {
         let [tenant, retry, body_bytes] = [part(head, 37, 5), part(head, 42, 8), part(head, 50, 25)];
         match record.disposition {
             Disposition::Decide => {
-                let expected: [u64; 3] = [record.tenant.map_or(0, |t| u64::from(t) + 1), record.retry.into(), record.body_bytes.into()];
+                let expected: [u64; 3] =
+                    [record.tenant.map_or(0, |t| u64::from(t) + 1), record.retry.into(), record.body_bytes.into()];
                 assert_eq!([tenant, retry, body_bytes], expected, "{record:?}");
                 assert_eq!(body.len(), record.body_bytes as usize);
             }
@@ -179,6 +180,7 @@ impl Bench {
             self.judge.take(&beat);
         }
         self.judge.check(b);
+        assert!(!b.pause.val() || !b.m_valid.val(), "clock {clock}: a beat is sent in spite of the pause");
         b.reset.next = self.rng.one_in(8_000);
         if b.reset.next {
             self.reset();

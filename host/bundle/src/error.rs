@@ -33,6 +33,10 @@ pub enum PolicyError {
 pub(crate) fn read_text(path: &Path) -> Result<String, PolicyError> {
     let fail = |why: String| PolicyError::File { file: path.display().to_string(), why };
     let meta = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
+    // a pipe or a device has no size that could be held to the limit
+    if !meta.is_file() {
+        return Err(fail("it is no regular file; give the name of one".to_owned()));
+    }
     if meta.len() > FILE_BYTES_MAX {
         return Err(fail(format!("it has {} bytes, the limit is {FILE_BYTES_MAX}", meta.len())));
     }

@@ -67,8 +67,8 @@ impl Device for TwinDevice {
 
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
         let Segment { connection, start, close, payload } = segment;
-        let (value, limit) = (usize::from(connection), self.profile.connections);
-        if value >= limit {
+        let (value, limit) = (usize::from(connection), self.profile.connections - 1);
+        if value > limit {
             return Err(DeviceError::Limit { what: "connection", value, limit });
         }
         let TwinDevice { datapath, arbiter, scheduler, outputs, .. } = self;
@@ -128,6 +128,6 @@ mod tests {
     fn a_connection_over_the_limit_is_an_error() {
         let mut device = TwinDevice::new(PROOF);
         let error = device.segment(Segment { connection: 4, start: true, close: true, payload: b"x" });
-        assert_eq!(error.expect_err("no such context").to_string(), "connection 4 is over the device's limit of 4");
+        assert_eq!(error.expect_err("no such context").to_string(), "connection 4 is over the device's limit of 3");
     }
 }

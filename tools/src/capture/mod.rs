@@ -154,6 +154,10 @@ impl Capture {
         let file = path.display().to_string();
         let fail = |why: String| Error::File { file: file.clone(), why };
         let meta = std::fs::metadata(path).map_err(|e| fail(unreadable(&e)))?;
+        // a pipe or a device has no size that could be held to the limit
+        if !meta.is_file() {
+            return Err(fail("it is no regular file; write the capture to one first".to_owned()));
+        }
         if meta.len() > FILE_BYTES_MAX {
             let bytes = meta.len();
             return Err(fail(format!("it has {bytes} bytes, the limit is {FILE_BYTES_MAX}; split it with editcap -c")));

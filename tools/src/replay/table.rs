@@ -144,6 +144,9 @@ pub fn summary(totals: &Totals, devices: &[&str]) -> String {
     if !totals.punts.is_empty() {
         line("punts", list(&totals.punts));
     }
+    if totals.empty_lines > 0 {
+        line("empty lines", format!("{} at the end of a connection, punted and no request", totals.empty_lines));
+    }
     if totals.no_context > 0 {
         line("no context", totals.no_context.to_string());
     }

@@ -48,6 +48,8 @@ pub struct Totals {
     pub punts: BTreeMap<&'static str, u64>,
     /// On the host's path because every context of the device was taken.
     pub no_context: u64,
+    /// Empty lines at the end of a connection: the device punts one, as a request could follow, and none does.
+    pub empty_lines: u64,
     /// Admitted, by level.
     pub admit_by_level: [u64; LEVELS],
     /// Refused, by level.
