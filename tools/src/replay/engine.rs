@@ -313,7 +313,7 @@ impl<'a> Engine<'a> {
         let mut answers = live.answers.iter();
         let first = answers.next();
         // software knows that nothing followed the line, the fabric could not
-        let empty_line = first.and_then(judge::punt_of) == Some(PuntReason::RequestLine) && !live.reader.is_dead();
+        let empty_line = first.and_then(judge::punt_of) == Some(PuntReason::RequestLine);
         self.totals.empty_lines += u64::from(empty_line);
         if let Some(answer) = if empty_line { answers.next() } else { first } {
             let what = format!("the device answered a request that is not there: {:?}", answer.event);
