@@ -23,8 +23,11 @@ fn expected(folder: &Path) -> HashMap<Key, Value> {
     map
 }
 
+/// The RTL beside the twin where it is built in: any difference between them is an error.
+const DEVICE: Choice = if cfg!(feature = "sim") { Choice::Both } else { Choice::Twin };
+
 fn replay(folder: &Path, policy: &Policy) -> (Vec<CaptureResult>, replay::Totals) {
-    let devices = replay::open(Choice::Twin, policy, None).expect("the twin");
+    let devices = replay::open(DEVICE, policy, None).expect("a device");
     let mut engine = Engine::new(policy, devices, None);
     let files = replay::captures(&[folder.to_owned()]).expect("captures");
     let mut warn = |text: &str| panic!("{text}");
@@ -92,12 +95,12 @@ fn agrees(folder: &Path) -> usize {
     count
 }
 
-fn data(name: &str) -> Option<PathBuf> {
+fn data(test: &str, name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("FOREBAY_DATA").map(|data| PathBuf::from(data).join("pcap").join(name));
-    let found = folder.filter(|f| f.is_dir());
-    if found.is_none() {
-        println!("skipped {name}: set FOREBAY_DATA to the folder that holds pcap/{name}");
+    if folder.is_none() {
+        eprintln!("forebay-skip: {test}: FOREBAY_DATA is not set");
     }
+    let found = folder.inspect(|f| assert!(f.is_dir(), "{} is not in FOREBAY_DATA", f.display()));
     found
 }
 
@@ -123,7 +126,7 @@ fn the_simulation_agrees_with_the_twin_and_its_latency_is_constant() {
 
 #[test]
 fn the_shared_captures_agree_with_their_expectations() {
-    if let Some(folder) = data("anthropic-messages") {
+    if let Some(folder) = data("the_shared_captures_agree_with_their_expectations", "anthropic-messages") {
         assert_eq!(agrees(&folder), 376);
     }
 }
@@ -131,8 +134,8 @@ fn the_shared_captures_agree_with_their_expectations() {
 #[test]
 fn third_party_captures_hold_no_inference_request() {
     for (name, requests) in [("zeek", 38), ("suricata-verify", 25), ("arkime", 16)] {
-        let Some(folder) = data(name) else {
-            continue;
+        let Some(folder) = data("third_party_captures_hold_no_inference_request", name) else {
+            return;
         };
         let (results, totals) = replay(&folder, &Policy::default());
         assert_eq!(totals.check(), Ok(()));
