@@ -11,3 +11,5 @@ pub mod corpus;
 pub mod generate;
 pub mod reference;
 pub mod run;
+#[cfg(feature = "sim")]
+pub mod simulated;

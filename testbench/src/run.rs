@@ -3,7 +3,7 @@ use crate::generate::{Script, Step};
 use forebay_decide::scheduler::Scheduler;
 use forebay_decide::Bundle;
 use forebay_device::{Device, Output};
-use forebay_spec::{Action, Disposition, Event, Input, Profile, Release, Verdict};
+use forebay_spec::{Action, Disposition, Event, Input, Profile, Record, Release, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What became of requests, counted by the host from what the device said.
@@ -224,6 +224,15 @@ pub fn side_by_side(
         host.balance()?;
     }
     Ok(outputs)
+}
+
+/// The records among outputs.
+pub fn records(outputs: &[Output]) -> Vec<Record> {
+    let record = |o: &Output| match o {
+        Output::Event(Event { input: Input::Record(record), .. }) => Some(*record),
+        _ => None,
+    };
+    outputs.iter().filter_map(record).collect()
 }
 
 /// Replays the event log in `outputs` through the scheduler of the twin: does it give the same verdicts?

@@ -1,13 +1,13 @@
 //! Whatever comes on the stream: no panic, an outcome that is counted, books that balance.
 #![allow(clippy::unwrap_used)]
 use forebay_decide::Bundle;
-use forebay_device::{Device, Output, Segment, TwinDevice};
+use forebay_device::{Device, Segment, TwinDevice};
 use forebay_spec::limits::{BOARD, BODY_BYTES_MAX, CREDENTIAL_BYTES_MAX, HEADER_BYTES_MAX};
-use forebay_spec::{Disposition, Input, PuntReason, Record};
+use forebay_spec::{Disposition, PuntReason, Record};
 use forebay_testbench::agree::{exact_requests, plain_request, records_and_exact_path};
 use forebay_testbench::cases::{for_cases, shown};
-use forebay_testbench::generate::{cut, damage, stream, Choices, Piece, Step};
-use forebay_testbench::run::{replay, step, Host};
+use forebay_testbench::generate::{absurd_lengths, cut, damage, long_headers, noise, stream, Piece, Step};
+use forebay_testbench::run::{records, replay, step, Host};
 
 fn device() -> Box<dyn Device> {
     Box::new(TwinDevice::new(BOARD))
@@ -24,14 +24,7 @@ fn records_of(pieces: Vec<Piece>) -> Result<Vec<Record>, String> {
     }
     host.balance()?;
     replay(&outputs, &bundle, BOARD)?;
-    let record = |o: &Output| match o {
-        Output::Event(e) => match e.input {
-            Input::Record(record) => Some(record),
-            _ => None,
-        },
-        Output::Verdict(_) => None,
-    };
-    Ok(outputs.iter().filter_map(record).collect())
+    Ok(records(&outputs))
 }
 
 /// One connection with these bytes, which ends behind them.
@@ -62,35 +55,10 @@ fn sensible(records: &[Record], bytes: &[u8]) -> Result<(), String> {
     records_and_exact_path(records, bytes, &Bundle::default()).or_else(tell)
 }
 
-fn random_bytes(c: &mut Choices<'_>) -> Vec<u8> {
-    const WORDS: [&[u8]; 12] = [
-        b"POST ",
-        b"/v1/messages",
-        b" HTTP/1.1\r\n",
-        b"content-length: ",
-        b"\r\n",
-        b"\r\n\r\n",
-        b"{\"max_tokens\":",
-        b"}",
-        b"5",
-        b": ",
-        b"\n",
-        b"\0",
-    ];
-    let mut bytes = Vec::new();
-    while !c.spent() {
-        match c.below(4) {
-            0 => bytes.push(c.byte()),
-            _ => bytes.extend(c.one(&WORDS)),
-        }
-    }
-    bytes
-}
-
 #[test]
 fn random_bytes_come_to_an_end() {
     for_cases(20_000, 200, |c| {
-        let bytes = if c.percent(20) { c.rest().to_vec() } else { random_bytes(c) };
+        let bytes = noise(c);
         let records = records_of(whole(&bytes))?;
         sensible(&records, &bytes)?;
         if bytes.is_empty() != records.is_empty() {
@@ -157,29 +125,7 @@ fn punted(bytes: &[u8], reason: PuntReason) {
 
 #[test]
 fn absurd_content_lengths_are_punted() {
-    let absurd = [
-        "-1",
-        "+1",
-        "0x10",
-        "1e9",
-        "1.5",
-        "1 1",
-        "",
-        " ",
-        "NaN",
-        "16777217",
-        "99999999",
-        "4294967295",
-        "4294967296",
-        "18446744073709551616",
-        "0000000000",
-        "1,1",
-    ];
-    let long = "9".repeat(20_000);
-    for length in absurd.into_iter().chain([long.as_str()]) {
-        let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {length}\r\n\r\n{{}}");
-        punted(head.as_bytes(), PuntReason::ContentLength);
-    }
+    absurd_lengths().iter().for_each(|request| punted(request, PuntReason::ContentLength));
     // the largest that may be, of which nothing comes
     let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {BODY_BYTES_MAX}\r\n\r\n");
     punted(head.as_bytes(), PuntReason::Truncated);
@@ -201,17 +147,11 @@ fn the_largest_body_is_read() {
 
 #[test]
 fn ten_megabyte_headers_are_punted() {
-    const BYTES: usize = 10 << 20;
-    let line = b"POST /v1/messages HTTP/1.1\r\n";
-    let one_line = [line, &b"x: "[..], &vec![b'y'; BYTES]].concat();
-    punted(&one_line, PuntReason::HeaderBytes);
-    punted(&[line, &b"a: b\r\n".repeat(BYTES / 6)[..]].concat(), PuntReason::HeaderBytes);
-    punted(&[line, &vec![b'n'; BYTES][..]].concat(), PuntReason::HeaderBytes);
-    punted(&[&b"POST /"[..], &vec![b'p'; BYTES], b" HTTP/1.1\r\n\r\n"].concat(), PuntReason::HeaderBytes);
-    punted(&vec![b'M'; BYTES], PuntReason::RequestLine);
-    punted(&vec![0; BYTES], PuntReason::RequestLine);
-    let key = [line, &b"x-api-key: "[..], &vec![b'k'; BYTES]].concat();
-    punted(&key, PuntReason::Credential);
+    use PuntReason::{Credential, HeaderBytes, RequestLine};
+    let reasons = [HeaderBytes, HeaderBytes, HeaderBytes, HeaderBytes, RequestLine, RequestLine, Credential];
+    for (header, reason) in long_headers(10 << 20).iter().zip(reasons) {
+        punted(header, reason);
+    }
 }
 
 #[test]

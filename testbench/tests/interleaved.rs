@@ -1,14 +1,13 @@
 //! Segments of many connections follow each other without a pause between them, and every record is the twin's.
 #![cfg(feature = "sim")]
 #![allow(clippy::unwrap_used)]
-use forebay_decide::datapath::Datapath;
-use forebay_device::{Device, Output};
+use forebay_device::Device;
 use forebay_sim::SimDevice;
 use forebay_spec::limits::BOARD;
-use forebay_spec::{Input, Record};
 use forebay_testbench::cases::for_cases;
 use forebay_testbench::generate::{bundle, cut, stream, Choices, Piece};
-use forebay_testbench::run::replay;
+use forebay_testbench::run::records;
+use forebay_testbench::simulated::{give, give_beside_twin};
 use std::cell::{Cell, RefCell};
 
 /// Streams of `connections` connections, each cut into segments and closed, in a random order of their segments.
@@ -33,30 +32,6 @@ fn interleave(c: &mut Choices<'_>, connections: u16) -> Vec<Piece> {
     mixed
 }
 
-fn outputs(sim: &mut SimDevice, pieces: &[Piece]) -> Result<Vec<Output>, String> {
-    let give = |sim: &mut SimDevice| {
-        pieces.iter().try_for_each(|p| sim.segment(p.segment()))?;
-        sim.flush()
-    };
-    give(sim).map_err(|e| e.to_string())?;
-    let mut outputs = Vec::new();
-    while let Some(output) = sim.poll().map_err(|e| e.to_string())? {
-        outputs.push(output);
-    }
-    Ok(outputs)
-}
-
-fn records(outputs: &[Output]) -> Vec<Record> {
-    let record = |o: &Output| match o {
-        Output::Event(e) => match e.input {
-            Input::Record(r) => Some(r),
-            _ => None,
-        },
-        Output::Verdict(_) => None,
-    };
-    outputs.iter().filter_map(record).collect()
-}
-
 /// Back to back, with gaps, and with ticks that keep the arbiter busy: no gap between segments in any of them.
 #[test]
 fn segments_of_many_connections_back_to_back() {
@@ -71,26 +46,9 @@ fn segments_of_many_connections_back_to_back() {
         sim.set_ticks(c.one(&[0, 0, 30, 90]));
         let connections = c.one(&[2, 5, 17, 64]);
         let pieces = interleave(c, connections);
-        let outputs = outputs(sim, &pieces)?;
-        let mut expected = Vec::new();
-        let mut twin = Datapath::new(&bundle, BOARD);
-        for p in &pieces {
-            twin.segment(p.connection, p.start, p.close, &p.payload, &mut |r| expected.push(r));
-        }
-        let got = records(&outputs);
-        if got != expected {
-            let at = got.iter().zip(&expected).take_while(|(a, b)| a == b).count();
-            return Err(format!(
-                "record {at} of {} is {:?}, the twin's of {} {:?}",
-                got.len(),
-                got.get(at),
-                expected.len(),
-                expected.get(at)
-            ));
-        }
         // the log alone determines the verdicts, whenever the ticks came
-        replay(&outputs, &bundle, BOARD)?;
-        total.set(total.get() + got.len());
+        let outputs = give_beside_twin(sim, &bundle, &pieces)?;
+        total.set(total.get() + records(&outputs).len());
         waited.set(waited.get() || sim.latency().is_some_and(|l| l.wait_clocks > 0));
         Ok(())
     });
@@ -114,7 +72,7 @@ fn every_connection_ends_its_body_in_consecutive_clocks() {
     heads.for_each(|p| sim.segment(p.segment()).unwrap());
     sim.flush().unwrap();
     let before = sim.stats();
-    let outputs = outputs(&mut sim, &bodies.collect::<Vec<_>>()).unwrap();
+    let outputs = give(&mut sim, &bodies.collect::<Vec<_>>()).unwrap();
     let after = sim.stats();
     assert_eq!(records(&outputs).len(), BOARD.connections);
     assert_eq!(after.stall_clocks, before.stall_clocks, "a body beat waited");

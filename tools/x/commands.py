@@ -112,9 +112,9 @@ def cmd_wave(args):
     machine.ensure()
     captures = [arg for arg in args if not arg.startswith("-") and os.path.isfile(arg)]
     if not captures:
-        corpus = sorted((base.ROOT / "testbench" / "corpus").rglob("*.pcap*"))
+        corpus = sorted((base.ROOT / "testbench" / "corpus" / "captures").glob("*.pcap*"))
         if not corpus:
-            raise base.Failure("no capture in testbench/corpus; name one: ./x wave FILE")
+            raise base.Failure("no capture in testbench/corpus/captures; name one: ./x wave FILE")
         args = [str(corpus[0]), *args]
     base.BUILD.mkdir(exist_ok=True)
     vcd = base.BUILD / "wave.vcd"

@@ -45,7 +45,7 @@ pub(crate) fn part<const N: usize>(word: &Bits<N>, at: usize, width: usize) -> u
     (0..width).rev().fold(0, |n, i| n << 1 | u64::from(word.get_bit(at + i)))
 }
 
-/// Some inputs, more often the interesting ones.
+/// Changes, removes or adds a few bytes, or cuts off the end.
 pub(crate) fn damage(rng: &mut Rng, bytes: &mut Vec<u8>, interesting: &[u8]) {
     for _ in 0..=rng.below(3) {
         if bytes.is_empty() {

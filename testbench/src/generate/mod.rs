@@ -6,6 +6,7 @@ mod capture;
 mod choices;
 mod cuts;
 mod http;
+mod noise;
 mod number;
 
 pub use body::{any_body, damage, ordinary_body, valid_body};
@@ -14,3 +15,4 @@ pub use capture::capture;
 pub use choices::Choices;
 pub use cuts::{cut, Answer, Piece, Script, Step};
 pub use http::{ordinary_request, request, stream, Intent, Outcome, Request};
+pub use noise::{absurd_lengths, long_headers, noise};

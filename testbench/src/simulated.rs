@@ -1,0 +1,130 @@
+//! The simulated core beside the twin.
+use crate::generate::{Piece, Script};
+use crate::run::{records, replay, side_by_side, Host};
+use forebay_decide::datapath::Datapath;
+use forebay_decide::Bundle;
+use forebay_device::{Device, DeviceError, Latency, Output, TwinDevice};
+use forebay_sim::SimDevice;
+use forebay_spec::limits::BOARD;
+use forebay_spec::{Action, Verdict};
+
+/// Twin and simulated core, step by step.
+pub struct Pair {
+    /// The twin.
+    pub twin: TwinDevice,
+    /// The core.
+    pub sim: SimDevice,
+    /// The host of both.
+    pub host: Host,
+}
+
+impl Pair {
+    /// Both, not configured.
+    pub fn new() -> Self {
+        Pair { twin: TwinDevice::new(BOARD), sim: SimDevice::new(), host: Host::default() }
+    }
+
+    /// Resets both and gives them a bundle.
+    ///
+    /// # Errors
+    /// When one of them fails.
+    pub fn configure(&mut self, bundle: &Bundle) -> Result<(), String> {
+        self.twin.configure(bundle).map_err(tell)?;
+        self.sim.configure(bundle).map_err(tell)?;
+        self.host.reset();
+        Ok(())
+    }
+
+    /// Runs a script on both; the outputs, which are equal.
+    ///
+    /// # Errors
+    /// With the first difference.
+    pub fn run(&mut self, script: &Script) -> Result<Vec<Output>, String> {
+        side_by_side(&mut self.twin, &mut self.sim, &mut self.host, script)
+    }
+}
+
+impl Default for Pair {
+    fn default() -> Self {
+        Pair::new()
+    }
+}
+
+fn tell(error: DeviceError) -> String {
+    error.to_string()
+}
+
+/// Are the counts that the core keeps those of its outputs, and is every request in one of them?
+///
+/// # Errors
+/// With the counts.
+pub fn counts_agree(sim: &SimDevice, outputs: &[Output]) -> Result<(), String> {
+    let count = |f: fn(&Action) -> bool| {
+        outputs.iter().filter(|o| matches!(o, Output::Verdict(v) if f(&v.action))).count() as u32
+    };
+    let s = sim.stats();
+    let core = [s.admit_count, s.refuse_count, s.reject_count, s.pass_count, s.punt_count];
+    let host = [
+        count(|a| matches!(a, Action::Admit { .. })),
+        count(|a| matches!(a, Action::Refuse(_))),
+        count(|a| matches!(a, Action::Reject(_))),
+        count(|a| matches!(a, Action::Pass)),
+        count(|a| matches!(a, Action::Punt(_))),
+    ];
+    if core != host || s.in_count != core.iter().sum::<u32>() {
+        return Err(format!("the core counts {} = {core:?}, the host {host:?}", s.in_count));
+    }
+    Ok(())
+}
+
+/// Gives segments to the core and waits until all of it is through; what came out.
+///
+/// # Errors
+/// When the core fails.
+pub fn give(sim: &mut SimDevice, pieces: &[Piece]) -> Result<Vec<Output>, String> {
+    pieces.iter().try_for_each(|p| sim.segment(p.segment())).and_then(|()| sim.flush()).map_err(tell)?;
+    let mut outputs = Vec::new();
+    while let Some(output) = sim.poll().map_err(tell)? {
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+/// As [`give`], for each verdict with the clocks that it took.
+///
+/// # Errors
+/// When the core fails, or counts no clocks.
+pub fn give_timed(sim: &mut SimDevice, pieces: &[Piece]) -> Result<Vec<(Verdict, Latency)>, String> {
+    pieces.iter().try_for_each(|p| sim.segment(p.segment())).and_then(|()| sim.flush()).map_err(tell)?;
+    let mut timed = Vec::new();
+    while let Some(output) = sim.poll().map_err(tell)? {
+        if let Output::Verdict(verdict) = output {
+            let latency = sim.latency().filter(|l| l.seq == verdict.seq);
+            timed.push((verdict, latency.ok_or_else(|| format!("{verdict:?} took no clocks"))?));
+        }
+    }
+    Ok(timed)
+}
+
+/// Gives segments to a core that has been configured with `bundle` and where inputs follow each other at once. Ticks may
+/// come between any two records: the records are the twin's, and the log gives the verdicts. What came out.
+///
+/// # Errors
+/// With the first difference.
+pub fn give_beside_twin(sim: &mut SimDevice, bundle: &Bundle, pieces: &[Piece]) -> Result<Vec<Output>, String> {
+    let outputs = give(sim, pieces)?;
+    let mut expected = Vec::new();
+    let mut twin = Datapath::new(bundle, BOARD);
+    for p in pieces {
+        twin.segment(p.connection, p.start, p.close, &p.payload, &mut |r| expected.push(r));
+    }
+    let got = records(&outputs);
+    if got != expected {
+        let at = got.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+        let (ours, twins, counts) = (got.get(at), expected.get(at), (got.len(), expected.len()));
+        return Err(format!("record {at} of {} is {ours:?}, the twin's of {} {twins:?}", counts.0, counts.1));
+    }
+    replay(&outputs, bundle, BOARD)?;
+    counts_agree(sim, &outputs)?;
+    Ok(outputs)
+}
