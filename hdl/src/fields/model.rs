@@ -131,8 +131,8 @@ impl<const W: usize, const B: usize> Logic for ModelNames<W, B> {
 
 impl<const W: usize, const B: usize> ModelNames<W, B> {
     fn write(&mut self, address: usize, data: u32) {
-        if let Some(at) = address.checked_sub(usize::from(MODEL_NAME)) {
-            let stride = usize::from(MODEL_STRIDE);
+        let stride = usize::from(MODEL_STRIDE);
+        if let Some(at) = address.checked_sub(usize::from(MODEL_NAME)).filter(|at| *at < stride * MODELS_MAX) {
             let word = 4 * (at % stride);
             self._names[at / stride][word..word + 4].copy_from_slice(&data.to_le_bytes());
         } else if let Some(m) = address.checked_sub(usize::from(MODEL_BYTES)).filter(|m| *m < MODELS_MAX) {
@@ -148,7 +148,12 @@ fn names_verilog(w: usize) -> String {
     let quarter = lane_bits - 2;
     let (m, p) = (MODELS_MAX, POSITION_BITS);
     let mut code = format!("reg [{}:0] lengths [0:{}];\ninteger i, k;\n", p - 1, m - 1);
-    code += &format!("wire name_write = cfg_valid & cfg_address[{}];\n", MODEL_NAME.trailing_zeros());
+    code += &format!(
+        "wire name_write = cfg_valid & (cfg_address[{}:8] == {}'d{});\n",
+        ADDRESS_BITS - 1,
+        ADDRESS_BITS - 8,
+        MODEL_NAME >> 8
+    );
     code += &format!(
         "wire [3:0] name_model = cfg_address[7:4];\nwire [{}:0] name_row = cfg_address[3 -: {row_bits}];\n",
         row_bits - 1

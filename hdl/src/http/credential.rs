@@ -143,8 +143,11 @@ impl<const A: usize> Logic for Credential<A> {
             }
             _ => {
                 self.hold.next = false;
-                self.owned.d.next = false;
-                self.phase.d.next = 0.into();
+                // during a pause nobody takes it
+                if self.wanted.val() {
+                    self.owned.d.next = false;
+                    self.phase.d.next = 0.into();
+                }
             }
         }
         if self.reset.val() {

@@ -13,14 +13,16 @@ macro_rules! packed {
 
         impl Logic for $pack {
             fn update(&mut self) {
-                let mut joined = Bits::<$bits>::default();
+                let mut joined = [false; $bits];
                 let mut at = 0;
                 $(
-                    joined.set_bits::<$width>(at, self.$name.val());
+                    for i in 0..$width {
+                        joined[at + i] = self.$name.val().get_bit(i);
+                    }
                     at += $width;
                 )+
                 assert_eq!(at, $bits, "the parts fill the word");
-                self.word.next = joined;
+                self.word.next = Bits::Long(joined.into());
             }
             fn connect(&mut self) {
                 self.word.connect();
@@ -45,7 +47,8 @@ macro_rules! packed {
                 let joined = self.word.val();
                 let mut at = 0;
                 $(
-                    self.$name.next = joined.get_bits::<$width>(at);
+                    let part = (0..$width).rev().fold(0u64, |n, i| n << 1 | u64::from(joined.get_bit(at + i)));
+                    self.$name.next = part.into();
                     at += $width;
                 )+
                 assert_eq!(at, $bits, "the parts fill the word");
