@@ -31,7 +31,7 @@ fn requests_are_those_of_the_twin_and_verilog_equals_rust() {
     let seen = &bench.judge.seen;
     assert!(seen.beats >= BEATS, "{seen:?}");
     let least = [seen.decided, seen.passed, seen.tenants, seen.retries, seen.pipelined].into_iter().min();
-    assert!(least > Some(50), "{seen:?}");
+    assert!(least > Some(30), "{seen:?}");
     // every punt of a header occurs, but for the one that needs 32,768 bytes
     for reason in PuntReason::ALL.iter().filter(|r| **r != PuntReason::HeaderBytes) {
         assert!(seen.punts[usize::from(reason.code())] > 0, "{reason}: {seen:?}");

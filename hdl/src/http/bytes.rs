@@ -130,6 +130,8 @@ pub struct TakeBytes<const W: usize, const B: usize> {
     pub wanted: Signal<In, Bits<25>>,
     /// The next byte.
     pub next_byte: Signal<Out, Bits<8>>,
+    /// The byte behind it; 0 behind the last lane.
+    pub byte_after: Signal<Out, Bits<8>>,
     /// The bytes from there on.
     pub rest: Signal<Out, Bits<B>>,
     /// Those of them that are wanted.
@@ -145,12 +147,14 @@ impl<const W: usize, const B: usize> Logic for TakeBytes<W, B> {
         let taken = left.min(self.wanted.val().index());
         let rest = self.data.val() >> Bits::<B>::from((8 * used) as u64);
         self.next_byte.next = rest.get_bits::<8>(0);
+        self.byte_after.next = rest.get_bits::<8>(8);
         self.rest.next = rest;
         self.keep.next = (0..W).fold(Bits::default(), |k, i| k.replace_bit(i, i < taken));
         self.taken.next = (taken as u64).into();
     }
     fn connect(&mut self) {
         self.next_byte.connect();
+        self.byte_after.connect();
         self.rest.connect();
         self.keep.connect();
         self.taken.connect();
@@ -161,7 +165,7 @@ impl<const W: usize, const B: usize> Logic for TakeBytes<W, B> {
             "reg [6:0] at, left;\ninteger i;\nalways @(*) begin\n  at = (used > 7'd{max}) ? 7'd{max} : used;\n  \
              left = (count > at) ? count - at : 7'd0;\n  \
              taken = (wanted < {{18'd0, left}}) ? wanted[6:0] : left;\n  \
-             rest = data >> {{at[{p}:0], 3'd0}};\n  next_byte = rest[7:0];\n  \
+             rest = data >> {{at[{p}:0], 3'd0}};\n  next_byte = rest[7:0];\n  byte_after = rest[15:8];\n  \
              for (i = 0; i < {W}; i = i + 1) keep[i] = i[6:0] < taken;\nend\n",
             max = W - 1,
             p = place - 1

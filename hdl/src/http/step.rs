@@ -1,5 +1,5 @@
 //! What one byte of a header does.
-use super::bytes::{ByteClass, LiteralMatch, LITERALS};
+use super::bytes::{LiteralMatch, LITERALS};
 use super::name::NameEnd;
 use super::state::{PackState, UnpackState, STATE_BITS};
 use super::value::ValueStep;
@@ -16,6 +16,18 @@ pub struct HeaderStep {
     pub state: Signal<In, Bits<STATE_BITS>>,
     /// The byte.
     pub code: Signal<In, Bits<8>>,
+    /// The byte in lower case, and its class, as `ByteClass` says.
+    pub lower: Signal<In, Bits<8>>,
+    /// May stand in a method or a header name.
+    pub token: Signal<In, Bit>,
+    /// `0` to `9`
+    pub digit: Signal<In, Bit>,
+    /// Space or tab.
+    pub blank: Signal<In, Bit>,
+    /// May stand in a request target.
+    pub visible: Signal<In, Bit>,
+    /// May stand in a header value.
+    pub printable: Signal<In, Bit>,
     /// Tenant of the credential that ends here: index + 1, or 0.
     pub tenant: Signal<In, Bits<5>>,
     /// State after the byte.
@@ -32,7 +44,6 @@ pub struct HeaderStep {
     pub credential_end: Signal<Out, Bit>,
     now: UnpackState,
     then: PackState,
-    byte_class: ByteClass,
     literals: LiteralMatch,
     alive: Signal<Local, Bits<LITERALS>>,
     fits: Signal<Local, Bits<LITERALS>>,
@@ -72,9 +83,8 @@ impl Logic for HeaderStep {
         self.credential_end.next = false;
 
         // the element so far: literals that fit it, with this byte, and without it as a whole
-        self.byte_class.code.next = self.code.val();
         self.literals.code.next = self.code.val();
-        self.literals.lower.next = self.byte_class.lower.val();
+        self.literals.lower.next = self.lower.val();
         self.literals.place.next = self.now.place.val();
         self.literals.value_place.next = self.now.value_place.val();
         self.alive.next = self.now.alive.val();
@@ -96,9 +106,9 @@ impl Logic for HeaderStep {
         self.value.retry.next = self.now.retry.val();
         self.value.place.next = self.now.value_place.val();
         self.value.code.next = self.code.val();
-        self.value.digit.next = self.byte_class.digit.val();
-        self.value.blank.next = self.byte_class.blank.val();
-        self.value.printable.next = self.byte_class.printable.val();
+        self.value.digit.next = self.digit.val();
+        self.value.blank.next = self.blank.val();
+        self.value.printable.next = self.printable.val();
         self.value.scheme_fits.next = self.literals.fits.val().get_bit(14);
         self.credential_first.next = self.value.credential_first.val();
         self.name.names.next = self.whole.val().get_bits::<8>(6);
@@ -121,7 +131,7 @@ impl Logic for HeaderStep {
                 } else {
                     self.then.alive.next = self.fits.val();
                     self.then.place.next = self.place_next.val();
-                    if !self.byte_class.token.val() || (self.now.place.val() >= 16) {
+                    if !self.token.val() || (self.now.place.val() >= 16) {
                         self.punt.next = 1.into();
                     }
                 }
@@ -145,7 +155,7 @@ impl Logic for HeaderStep {
                     }
                     self.then.alive.next = self.fits.val();
                     self.then.place.next = self.place_next.val();
-                    if !self.byte_class.visible.val() {
+                    if !self.visible.val() {
                         self.punt.next = 1.into();
                     }
                 }
@@ -175,7 +185,7 @@ impl Logic for HeaderStep {
                     self.then.phase.next = 5.into();
                     self.then.alive.next = self.fits.val();
                     self.then.place.next = self.place_next.val();
-                    if !self.byte_class.token.val() {
+                    if !self.token.val() {
                         self.punt.next = 2.into();
                     }
                 }
@@ -194,7 +204,7 @@ impl Logic for HeaderStep {
                 } else {
                     self.then.alive.next = self.fits.val();
                     self.then.place.next = self.place_next.val();
-                    if !self.byte_class.token.val() {
+                    if !self.token.val() {
                         self.punt.next = 2.into();
                     }
                 }
