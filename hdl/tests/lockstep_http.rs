@@ -145,6 +145,24 @@ fn a_header_takes_a_clock_a_byte_and_its_credential() {
 }
 
 #[test]
+fn a_header_behind_a_body_in_one_beat_takes_a_clock_more() {
+    let mut alone = Alone::new(&Tables::new(&mut Rng::new(77)));
+    let header = header("", 8);
+    for shared in 1..8 {
+        alone.send(true, &header);
+        // the body's last bytes, then the first of the next header
+        alone.beat(false, false, &b"12345678"[..shared]);
+        let beat = [&b"12345678"[shared..], &header[..shared]].concat();
+        let both = alone.beat(false, false, &beat);
+        alone.send(false, &header[shared..]);
+        let body = alone.beat(false, false, b"12345678");
+        // one clock for the body's bytes, one to fetch, then a byte a clock
+        assert_eq!(body - both, 2 + header.len() as u64, "{shared} bytes of header");
+        alone.finish();
+    }
+}
+
+#[test]
 fn a_credential_that_was_left_takes_two_more_clocks() {
     let mut alone = Alone::new(&Tables::new(&mut Rng::new(75)));
     let header = header(&format!("x-api-key: {}\r\n", "k".repeat(20)), 8);

@@ -128,3 +128,32 @@ pub fn give_beside_twin(sim: &mut SimDevice, bundle: &Bundle, pieces: &[Piece]) 
     counts_agree(sim, &outputs)?;
     Ok(outputs)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::agree::plain_request;
+    use crate::generate::MODELS;
+
+    #[test]
+    fn a_core_with_other_tables_or_counts_is_found_out() {
+        let bundle = Bundle { models: vec![MODELS[0].to_string()], ..Bundle::default() };
+        let body = format!(r#"{{"model":"{}","max_tokens":5}}"#, MODELS[0]);
+        let piece = Piece { connection: 3, start: true, close: true, payload: plain_request(body.as_bytes()) };
+        let mut sim = SimDevice::new();
+        sim.set_pipelined(true);
+        let mut run = |configured: &Bundle, limits: &Bundle| {
+            sim.configure(configured).map_err(tell)?;
+            let outputs = give_beside_twin(&mut sim, limits, std::slice::from_ref(&piece))?;
+            counts_agree(&sim, &outputs)?;
+            Ok::<_, String>(counts_agree(&sim, &outputs[1..]).and(counts_agree(&sim, &outputs[..1])))
+        };
+        assert!(run(&bundle, &bundle).is_ok_and(|without_verdict| without_verdict.is_err()));
+        let others = run(&Bundle::default(), &bundle).unwrap_err();
+        assert!(others.starts_with("record 0 of 1"), "{others}");
+        let admits_nothing = Bundle { level_limits: [0; 8], ..bundle.clone() };
+        let refused = run(&bundle, &admits_nothing).unwrap_err();
+        assert!(refused.starts_with("the device says"), "{refused}");
+    }
+}

@@ -1,59 +1,17 @@
 //! Twin and RTL say the same: every event, every verdict, in the same order.
 #![cfg(feature = "sim")]
 #![allow(clippy::unwrap_used)]
+use forebay_decide::datapath::Datapath;
 use forebay_decide::Bundle;
-use forebay_device::{Device, Output, TwinDevice};
+use forebay_device::{Device, Output};
 use forebay_sim::SimDevice;
 use forebay_spec::limits::{BOARD, LEVELS};
 use forebay_spec::{Action, Input, RefuseReason, ReleaseKind};
 use forebay_testbench::cases::for_cases;
 use forebay_testbench::generate::{bundle, Answer, Choices, Piece, Script, Step, MODELS};
-use forebay_testbench::run::{replay, side_by_side, Host};
+use forebay_testbench::run::{records, replay};
+use forebay_testbench::simulated::{counts_agree, give_beside_twin, Pair};
 use std::cell::{Cell, RefCell};
-
-/// Twin and simulated core, both with this bundle.
-struct Pair {
-    twin: TwinDevice,
-    sim: SimDevice,
-    host: Host,
-}
-
-impl Pair {
-    fn new() -> Self {
-        Pair { twin: TwinDevice::new(BOARD), sim: SimDevice::new(), host: Host::default() }
-    }
-
-    fn configure(&mut self, bundle: &Bundle) -> Result<(), String> {
-        self.twin.configure(bundle).map_err(|e| e.to_string())?;
-        self.sim.configure(bundle).map_err(|e| e.to_string())?;
-        self.host.reset();
-        Ok(())
-    }
-
-    /// Runs a script on both; the outputs, and that the core's own counts are the host's.
-    fn run(&mut self, script: &Script) -> Result<Vec<Output>, String> {
-        side_by_side(&mut self.twin, &mut self.sim, &mut self.host, script)
-    }
-
-    fn counts_agree(&self, outputs: &[Output]) -> Result<(), String> {
-        let count = |f: fn(&Action) -> bool| {
-            outputs.iter().filter(|o| matches!(o, Output::Verdict(v) if f(&v.action))).count() as u32
-        };
-        let s = self.sim.stats();
-        let core = [s.admit_count, s.refuse_count, s.reject_count, s.pass_count, s.punt_count];
-        let host = [
-            count(|a| matches!(a, Action::Admit { .. })),
-            count(|a| matches!(a, Action::Refuse(_))),
-            count(|a| matches!(a, Action::Reject(_))),
-            count(|a| matches!(a, Action::Pass)),
-            count(|a| matches!(a, Action::Punt(_))),
-        ];
-        if core != host || s.in_count != core.iter().sum::<u32>() {
-            return Err(format!("the core counts {} = {core:?}, the host {host:?}", s.in_count));
-        }
-        Ok(())
-    }
-}
 
 fn stimulus(c: &mut Choices<'_>, sim: &mut SimDevice) {
     let seed = u64::from(c.wide());
@@ -72,7 +30,7 @@ fn generated_streams_give_equal_outputs() {
         stimulus(c, &mut pair.sim);
         let script = Script::generate(c, 4, BOARD.connections);
         let outputs = pair.run(&script)?;
-        pair.counts_agree(&outputs)?;
+        counts_agree(&pair.sim, &outputs)?;
         replay(&outputs, &bundle, BOARD)?;
         requests.set(requests.get() + outputs.iter().filter(|o| matches!(o, Output::Verdict(_))).count());
         Ok(())
@@ -143,7 +101,7 @@ fn a_full_device_gives_equal_outputs() {
         }
     }
     let outputs = pair.run(&script).unwrap();
-    pair.counts_agree(&outputs).unwrap();
+    counts_agree(&pair.sim, &outputs).unwrap();
     let refused = |o: &&Output| matches!(o, Output::Verdict(v) if v.action == Action::Refuse(RefuseReason::NoSlot));
     // two at the start, one in the first round: each third round brings three slots and takes two
     assert_eq!(outputs.iter().filter(refused).count(), 3);
@@ -168,4 +126,103 @@ fn host_inputs_give_equal_outputs() {
     let ticks = outputs.iter().filter(|o| matches!(o, Output::Event(e) if matches!(e.input, Input::Tick { .. })));
     assert_eq!(ticks.count(), 2000);
     pair.host.balance().unwrap();
+}
+
+/// The same lengths with gaps and with ticks that keep records from the arbiter, nothing between the segments.
+#[test]
+fn lengths_around_the_beat_under_back_pressure_give_equal_records() {
+    let mut sim = SimDevice::new();
+    sim.set_pipelined(true);
+    let bundle = Bundle { models: vec![MODELS[0].to_string()], ..Bundle::default() };
+    let (mut total, mut ticks) = (0, 0);
+    for (idle_percent, tick_percent) in [0, 30, 80].into_iter().flat_map(|i| [0, 50, 90].map(|t| (i, t))) {
+        for header_bytes in 0..8 {
+            let mut pieces = Vec::new();
+            for (n, body_bytes) in (0..=40).enumerate() {
+                let connection = (n * 50 % BOARD.connections) as u16;
+                let twice = aligned(header_bytes, body_bytes).repeat(2);
+                // whole, and cut anywhere in either request
+                let middle = n * 13 % twice.len();
+                pieces.push(Piece { connection, start: true, close: false, payload: twice.clone() });
+                pieces.push(Piece { connection, start: false, close: false, payload: twice[..middle].to_vec() });
+                pieces.push(Piece { connection, start: false, close: true, payload: twice[middle..].to_vec() });
+            }
+            sim.configure(&bundle).unwrap();
+            sim.set_idle(idle_percent, 7);
+            sim.set_ticks(tick_percent);
+            let outputs = give_beside_twin(&mut sim, &bundle, &pieces).unwrap();
+            total += records(&outputs).len();
+            ticks += outputs
+                .iter()
+                .filter(|o| matches!(o, Output::Event(e) if matches!(e.input, Input::Tick { .. })))
+                .count();
+        }
+    }
+    println!("{total} records, {ticks} ticks");
+    assert_eq!(total, 3 * 3 * 8 * 41 * 4);
+    assert!(ticks > total);
+}
+
+/// More records than the queue holds, while ticks keep nearly all of them from the arbiter: nothing is lost.
+#[test]
+fn a_full_queue_of_records_gives_equal_records() {
+    let mut sim = SimDevice::new();
+    sim.set_pipelined(true);
+    let bundle = Bundle::default();
+    sim.configure(&bundle).unwrap();
+    sim.set_ticks(75);
+    let piece = |n: u16| {
+        let payload = aligned(usize::from(n) % 8, usize::from(n) % 41).repeat(3);
+        Piece { connection: n % 256, start: true, close: true, payload }
+    };
+    let pieces: Vec<Piece> = (0..300).map(piece).collect();
+    let outputs = give_beside_twin(&mut sim, &bundle, &pieces).unwrap();
+    assert_eq!(records(&outputs).len(), 900);
+    assert!(sim.stats().paused_clocks > 1000, "{:?}", sim.stats());
+}
+
+/// A reset while bytes are under way leaves nothing behind: outputs and clocks are those of a core that was just made.
+#[test]
+fn a_reset_in_mid_stream_is_a_fresh_start() {
+    let used = RefCell::new(SimDevice::new());
+    let (total, lost) = (Cell::new(0), Cell::new(0));
+    for_cases(300, 3000, |c| {
+        let used = &mut *used.borrow_mut();
+        let segments = |c: &mut Choices<'_>| -> Vec<Piece> {
+            let script = Script::generate(c, 6, 8);
+            script.steps.into_iter().filter_map(|s| if let Step::Segment(p) = s { Some(p) } else { None }).collect()
+        };
+        let (first, second, pieces) = (bundle(c), bundle(c), segments(c));
+        let (seed, idle_percent) = (u64::from(c.wide()), c.one(&[0, 0, 30]));
+        used.set_pipelined(true);
+        used.configure(&first).map_err(|e| e.to_string())?;
+        used.set_ticks(c.one(&[90, 90, 0]));
+        // up to here, without waiting for what is under way
+        let mut sent = 0;
+        let mut twin = Datapath::new(&first, BOARD);
+        for piece in &pieces[..c.below(pieces.len() + 1)] {
+            used.segment(piece.segment()).map_err(|e| e.to_string())?;
+            twin.segment(piece.connection, piece.start, piece.close, &piece.payload, &mut |_| sent += 1);
+        }
+        lost.set(lost.get() + sent - used.stats().in_count);
+        let pieces = segments(c);
+        let tick_percent = c.one(&[0, 0, 50]);
+        let run = |sim: &mut SimDevice| {
+            sim.configure(&second).map_err(|e| e.to_string())?;
+            sim.set_pipelined(true);
+            sim.set_idle(idle_percent, seed);
+            sim.set_ticks(tick_percent);
+            let outputs = give_beside_twin(sim, &second, &pieces)?;
+            Ok::<_, String>((outputs, sim.stats()))
+        };
+        let after = run(used)?;
+        let fresh = run(&mut SimDevice::new())?;
+        if after != fresh {
+            return Err(format!("after a reset {after:?}\n  fresh {fresh:?}"));
+        }
+        total.set(total.get() + records(&after.0).len());
+        Ok(())
+    });
+    println!("{} records after a reset, {} lost in one", total.get(), lost.get());
+    assert!(total.get() > 500 && lost.get() > 50, "{} {}", total.get(), lost.get());
 }

@@ -147,8 +147,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
         self.bytes.wanted.next = self.now.left.val();
 
         // a header goes byte by byte, and waits for its credential
-        self.header_byte.next =
-            self.work.val() & self.has_byte.val() & self.in_header.val() & self.fetched.q.val();
+        self.header_byte.next = self.work.val() & self.has_byte.val() & self.in_header.val() & self.fetched.q.val();
         self.header.state.next = self.contexts.state.val();
         self.header.code.next = self.code.q.val();
         self.header.lower.next = self.lower.q.val();
