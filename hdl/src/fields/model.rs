@@ -144,8 +144,6 @@ impl<const W: usize, const B: usize> ModelNames<W, B> {
 fn names_verilog(w: usize) -> String {
     let rows = MODEL_NAME_BYTES_MAX / w;
     let row_bits = rows.trailing_zeros() as usize;
-    let lane_bits = w.trailing_zeros() as usize;
-    let quarter = lane_bits - 2;
     let (m, p) = (MODELS_MAX, POSITION_BITS);
     let mut code = format!("reg [{}:0] lengths [0:{}];\ninteger i, k;\n", p - 1, m - 1);
     code += &format!(
@@ -166,32 +164,7 @@ fn names_verilog(w: usize) -> String {
     );
     code += &format!("reg [{}:0] fits [0:{}];\n", m - 1, w - 1);
     for j in 0..w {
-        // lanes below the position's belong to the next row of the name
-        code += &format!("// lane {j}\nreg [{}:0] names{j} [0:{}];\n", 8 * m - 1, rows - 1);
-        code += &format!(
-            "wire [{b}:0] row{j} = {{1'b0, position[{pt}:{lane_bits}]}} + {{{z}'d0, {next_row}}};\n",
-            b = p - lane_bits,
-            next_row =
-                if j + 1 == w { "1'b0".into() } else { format!("position[{}:0] > {lane_bits}'d{j}", lane_bits - 1) },
-            pt = p - 1,
-            z = p - lane_bits
-        );
-        code += &format!("wire [{}:0] read{j} = names{j}[row{j}[{}:0]];\n", 8 * m - 1, row_bits - 1);
-        let lane_select = if quarter == 0 {
-            "1'b1".into()
-        } else {
-            format!("(cfg_address[{}:0] == {quarter}'d{})", quarter - 1, j / 4)
-        };
-        code += &format!(
-            "always @(posedge clock) if (name_write & {lane_select}) names{j}[name_row][8*name_model +: 8] <= cfg_data[{} +: 8];\n",
-            8 * (j % 4)
-        );
-        code += &format!(
-            "always @(*) for (i = 0; i < {m}; i = i + 1) fits[{j}][i] = ~turned_bytes[{j}] \
-             | (~(|row{j}[{top}:{row_bits}]) & (read{j}[8*i +: 8] == turned[{at} +: 8]));\n",
-            top = p - lane_bits,
-            at = 8 * j
-        );
+        code += &lane_verilog(w, j);
     }
     code += "initial begin\n";
     code += &format!("  for (k = 0; k < {m}; k = k + 1) lengths[k] = 0;\n");
@@ -204,6 +177,39 @@ fn names_verilog(w: usize) -> String {
     code += &format!("always @(*) begin\n  alike = {};\n", all.join(" & "));
     code +=
         &format!("  for (k = 0; k < {m}; k = k + 1) ends[k] = (|lengths[k]) & (lengths[k] == position_next);\nend\n");
+    code
+}
+
+/// The memory of one lane, and which models have this beat's byte there.
+fn lane_verilog(w: usize, j: usize) -> String {
+    let rows = MODEL_NAME_BYTES_MAX / w;
+    let row_bits = rows.trailing_zeros() as usize;
+    let lane_bits = w.trailing_zeros() as usize;
+    let quarter = lane_bits - 2;
+    let (m, p) = (MODELS_MAX, POSITION_BITS);
+    let mut code = String::new();
+    // lanes below the position's belong to the next row of the name
+    code += &format!("// lane {j}\nreg [{}:0] names{j} [0:{}];\n", 8 * m - 1, rows - 1);
+    code += &format!(
+        "wire [{b}:0] row{j} = {{1'b0, position[{pt}:{lane_bits}]}} + {{{z}'d0, {next_row}}};\n",
+        b = p - lane_bits,
+        next_row = if j + 1 == w { "1'b0".into() } else { format!("position[{}:0] > {lane_bits}'d{j}", lane_bits - 1) },
+        pt = p - 1,
+        z = p - lane_bits
+    );
+    code += &format!("wire [{}:0] read{j} = names{j}[row{j}[{}:0]];\n", 8 * m - 1, row_bits - 1);
+    let lane_select =
+        if quarter == 0 { "1'b1".into() } else { format!("(cfg_address[{}:0] == {quarter}'d{})", quarter - 1, j / 4) };
+    code += &format!(
+        "always @(posedge clock) if (name_write & {lane_select}) names{j}[name_row][8*name_model +: 8] <= cfg_data[{} +: 8];\n",
+        8 * (j % 4)
+    );
+    code += &format!(
+        "always @(*) for (i = 0; i < {m}; i = i + 1) fits[{j}][i] = ~turned_bytes[{j}] \
+         | (~(|row{j}[{top}:{row_bits}]) & (read{j}[8*i +: 8] == turned[{at} +: 8]));\n",
+        top = p - lane_bits,
+        at = 8 * j
+    );
     code
 }
 

@@ -1,6 +1,7 @@
 //! Reads HTTP/1.1 requests out of connections' bytes and frames their bodies; see the page beside this file.
 mod bytes;
 mod credential;
+mod fetch;
 mod name;
 mod state;
 mod step;
@@ -9,6 +10,7 @@ mod value;
 
 pub use bytes::{ByteClass, LiteralMatch, TakeBytes, LITERALS};
 pub use credential::Credential;
+pub use fetch::Fetch;
 pub use name::NameEnd;
 pub use state::{NextState, PackHead, PackState, UnpackHead, UnpackState, STATE_BITS};
 pub use step::HeaderStep;
@@ -76,17 +78,7 @@ pub struct Http<const W: usize, const B: usize, const A: usize> {
     now: UnpackState,
     then: NextState,
     bytes: TakeBytes<W, B>,
-    // the byte that a header goes on with, classified a clock ahead
-    class_first: ByteClass,
-    class_next: ByteClass,
-    fetched: DFF<Bit>,
-    code: DFF<Bits<8>>,
-    lower: DFF<Bits<8>>,
-    token: DFF<Bit>,
-    digit: DFF<Bit>,
-    blank: DFF<Bit>,
-    visible: DFF<Bit>,
-    printable: DFF<Bit>,
+    fetch: Fetch,
     header: HeaderStep,
     credential: Credential<A>,
     in_header: Signal<Local, Bit>,
@@ -125,8 +117,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_data, held_count, held_connection, held_start, held_close, used);
         dff_setup!(self, clock, out_valid, out_first, out_last, out_connection, out_data, out_keep, out_head);
-        dff_setup!(self, clock, fetched, code, lower, token, digit, blank, visible, printable);
-        clock!(self, clock, contexts, credential);
+        clock!(self, clock, contexts, credential, fetch);
         self.credential.reset.next = self.reset.val();
         self.credential.cfg_valid.next = self.cfg_valid.val();
         self.credential.cfg_address.next = self.cfg_address.val();
@@ -147,22 +138,22 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
         self.bytes.wanted.next = self.now.left.val();
 
         // a header goes byte by byte, and waits for its credential
-        self.header_byte.next = self.work.val() & self.has_byte.val() & self.in_header.val() & self.fetched.q.val();
+        self.header_byte.next = self.work.val() & self.has_byte.val() & self.in_header.val() & self.fetch.fetched.val();
         self.header.state.next = self.contexts.state.val();
-        self.header.code.next = self.code.q.val();
-        self.header.lower.next = self.lower.q.val();
-        self.header.token.next = self.token.q.val();
-        self.header.digit.next = self.digit.q.val();
-        self.header.blank.next = self.blank.q.val();
-        self.header.visible.next = self.visible.q.val();
-        self.header.printable.next = self.printable.q.val();
+        self.header.code.next = self.fetch.code.val();
+        self.header.lower.next = self.fetch.lower.val();
+        self.header.token.next = self.fetch.token.val();
+        self.header.digit.next = self.fetch.digit.val();
+        self.header.blank.next = self.fetch.blank.val();
+        self.header.visible.next = self.fetch.visible.val();
+        self.header.printable.next = self.fetch.printable.val();
         self.header.tenant.next = self.credential.tenant.val();
         self.credential.connection.next = self.held_connection.q.val();
-        self.credential.code.next = self.code.q.val();
+        self.credential.code.next = self.fetch.code.val();
         self.credential.offered.next = self.header_byte.val() & self.header.credential_byte.val();
         self.credential.leading.next = self.header.credential_first.val();
         self.credential.finished.next = self.header_byte.val() & self.header.credential_end.val();
-        self.fetching.next = self.has_byte.val() & self.in_header.val() & !self.fetched.q.val();
+        self.fetching.next = self.has_byte.val() & self.in_header.val() & !self.fetch.fetched.val();
         self.step.next = self.work.val() & !self.credential.hold.val() & !self.fetching.val();
 
         // bytes used up in this clock
@@ -211,22 +202,12 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
         self.s_ready.next = !self.held.q.val() | self.done.val();
         self.accept.next = self.s_valid.val() & (!self.held.q.val() | self.done.val());
         self.contexts.next_connection.next = self.held_connection.q.val();
-        // the byte behind this one, or this one where a body ended in the middle of the beat
-        self.class_first.code.next = self.s_data.val().get_bits::<8>(0);
-        self.class_next.code.next = self.bytes.next_byte.val();
-        if self.fetched.q.val() {
-            self.class_next.code.next = self.bytes.byte_after.val();
-        }
-        if self.step.val() | !self.fetched.q.val() {
-            self.fetched.d.next = self.in_header.val();
-            self.code.d.next = self.class_next.code.val();
-            self.lower.d.next = self.class_next.lower.val();
-            self.token.d.next = self.class_next.token.val();
-            self.digit.d.next = self.class_next.digit.val();
-            self.blank.d.next = self.class_next.blank.val();
-            self.visible.d.next = self.class_next.visible.val();
-            self.printable.d.next = self.class_next.printable.val();
-        }
+        self.fetch.accept.next = self.accept.val();
+        self.fetch.beat_byte.next = self.s_data.val().get_bits::<8>(0);
+        self.fetch.step.next = self.step.val();
+        self.fetch.in_header.next = self.in_header.val();
+        self.fetch.next_byte.next = self.bytes.next_byte.val();
+        self.fetch.byte_after.next = self.bytes.byte_after.val();
         if self.step.val() {
             self.used.d.next = self.used_next.val();
         }
@@ -241,14 +222,6 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
             self.held_start.d.next = self.s_start.val();
             self.held_close.d.next = self.s_close.val();
             self.used.d.next = 0.into();
-            self.fetched.d.next = true;
-            self.code.d.next = self.s_data.val().get_bits::<8>(0);
-            self.lower.d.next = self.class_first.lower.val();
-            self.token.d.next = self.class_first.token.val();
-            self.digit.d.next = self.class_first.digit.val();
-            self.blank.d.next = self.class_first.blank.val();
-            self.visible.d.next = self.class_first.visible.val();
-            self.printable.d.next = self.class_first.printable.val();
             self.contexts.next_connection.next = self.s_connection.val();
         }
 
