@@ -145,7 +145,10 @@ impl<const W: usize, const B: usize> Logic for TakeBytes<W, B> {
         let used = self.used.val().index().min(W - 1);
         let left = self.count.val().index().saturating_sub(used);
         let taken = left.min(self.wanted.val().index());
-        let rest = self.data.val() >> Bits::<B>::from((8 * used) as u64);
+        let mut rest = Bits::<B>::default();
+        for lane in used..W {
+            rest.set_bits::<8>(8 * (lane - used), self.data.val().get_bits::<8>(8 * lane));
+        }
         self.next_byte.next = rest.get_bits::<8>(0);
         self.byte_after.next = rest.get_bits::<8>(8);
         self.rest.next = rest;
