@@ -8,6 +8,7 @@
 use crate::Bundle;
 use forebay_spec::limits::{DEPTH_BITS, FRACTION_DIGITS_MAX, NUMBER_DIGITS_MAX, WINDOW_BYTES};
 use forebay_spec::{Disposition, Field, Kind, PuntReason, Record};
+use memchr::memchr2;
 
 /// Depth wraps as the counter of the hardware does.
 const DEPTH_MASK: u16 = (1 << DEPTH_BITS) - 1;
@@ -23,7 +24,7 @@ pub(crate) struct BodyReader {
     name_expected: bool,
     /// The string that opened last is a name.
     is_name: bool,
-    /// The last bytes, newest last.
+    /// The last bytes before those that are read now, newest last.
     window: [u8; WINDOW_BYTES],
     /// Field whose name closed last.
     field: Field,
@@ -63,7 +64,34 @@ impl BodyReader {
         }
     }
 
-    pub(crate) fn push(&mut self, byte: u8, bundle: &Bundle) {
+    /// Reads the next bytes of the body; how it is cut makes no difference.
+    pub(crate) fn read(&mut self, bytes: &[u8], bundle: &Bundle) {
+        let mut at = 0;
+        while at < bytes.len() {
+            // Prompts are most of a body: in a string that nobody asks for only its end and escapes count.
+            if self.in_string && !self.escaped && !self.in_model {
+                match memchr2(b'"', b'\\', &bytes[at..]) {
+                    Some(plain) => at += plain,
+                    None => break,
+                }
+            }
+            self.byte(bytes, at, bundle);
+            at += 1;
+        }
+        self.window = self.window(bytes, bytes.len());
+    }
+
+    /// The last bytes before `bytes[at]`.
+    fn window(&self, bytes: &[u8], at: usize) -> [u8; WINDOW_BYTES] {
+        let mut window = self.window;
+        let here = at.min(WINDOW_BYTES);
+        window.rotate_left(here);
+        window[WINDOW_BYTES - here..].copy_from_slice(&bytes[at - here..at]);
+        window
+    }
+
+    fn byte(&mut self, bytes: &[u8], at: usize, bundle: &Bundle) {
+        let byte = bytes[at];
         let quote = byte == b'"' && !self.escaped;
         self.escaped = byte == b'\\' && !self.escaped;
         self.in_string ^= quote;
@@ -79,33 +107,36 @@ impl BodyReader {
         let member = outside && ((byte == b',' && depth_before == 1) || (byte == b'{' && self.depth == 1));
         let blank = outside && matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
 
-        self.number(byte);
+        if self.in_number && !is_number_byte(byte) {
+            self.end_number(&self.window(bytes, at));
+        }
         self.model_text(byte, quote, bundle);
         self.value(byte, (outside && !blank) || (quote && self.in_string), member);
-        self.name(byte, quote);
+        match (quote, self.in_string) {
+            (true, true) => self.is_name = self.name_expected,
+            (true, false) if self.is_name => self.end_name(&self.window(bytes, at)),
+            (false, true) if self.is_name => self.name_escape |= byte == b'\\',
+            _ => {}
+        }
 
         if member {
             self.name_expected = true;
         } else if outside && !blank || quote {
             self.name_expected = false;
         }
-        self.window.rotate_left(1);
-        self.window[WINDOW_BYTES - 1] = byte;
     }
 
-    /// Ends a number at the first byte that cannot stand in one.
-    fn number(&mut self, byte: u8) {
-        if self.in_number && !is_number_byte(byte) {
-            self.in_number = false;
-            let value = match self.field {
-                Field::MaxTokens | Field::TopK => unsigned(&self.window),
-                Field::Temperature => thousandths(&self.window),
-                // any number is of the wrong kind here: which one does not matter
-                Field::Model | Field::Stream => Some(0),
-            };
-            self.kinds[self.field as usize] = if value.is_some() { Kind::Number } else { Kind::OddNumber };
-            self.values[self.field as usize] = value.unwrap_or(0);
-        }
+    /// A number ends before the first byte that cannot stand in one.
+    fn end_number(&mut self, window: &[u8; WINDOW_BYTES]) {
+        self.in_number = false;
+        let value = match self.field {
+            Field::MaxTokens | Field::TopK => unsigned(window),
+            Field::Temperature => thousandths(window),
+            // any number is of the wrong kind here: which one does not matter
+            Field::Model | Field::Stream => Some(0),
+        };
+        self.kinds[self.field as usize] = if value.is_some() { Kind::Number } else { Kind::OddNumber };
+        self.values[self.field as usize] = value.unwrap_or(0);
     }
 
     fn model_text(&mut self, byte: u8, quote: bool, bundle: &Bundle) {
@@ -153,17 +184,10 @@ impl BodyReader {
         }
     }
 
-    fn name(&mut self, byte: u8, quote: bool) {
-        match (quote, self.in_string) {
-            (true, true) => self.is_name = self.name_expected,
-            (true, false) if self.is_name => {
-                if let Some(field) = Field::ALL.iter().find(|f| ends_with_name(&self.window, f.name())) {
-                    self.field = *field;
-                    self.value_expected = true;
-                }
-            }
-            (false, true) if self.is_name => self.name_escape |= byte == b'\\',
-            _ => {}
+    fn end_name(&mut self, window: &[u8; WINDOW_BYTES]) {
+        if let Some(field) = Field::ALL.iter().find(|f| ends_with_name(window, f.name())) {
+            self.field = *field;
+            self.value_expected = true;
         }
     }
 

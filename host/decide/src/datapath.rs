@@ -99,7 +99,7 @@ impl Context {
         let taken = bytes.len().min(left as usize);
         let left = left - taken as u32;
         if matches!(self.phase, Phase::Body(_)) {
-            bytes[..taken].iter().for_each(|&b| self.body.push(b, bundle));
+            self.body.read(&bytes[..taken], bundle);
             self.phase = Phase::Body(left);
         } else {
             self.phase = Phase::Skip(left);
