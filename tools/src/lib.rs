@@ -4,6 +4,7 @@
 pub mod capture;
 pub mod demo;
 mod error;
+pub mod explain;
 pub mod replay;
 pub mod report;
 

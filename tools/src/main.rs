@@ -1,9 +1,9 @@
-//! `forebay`: replay captures, check event logs, show the demo.
+//! `forebay`: replay captures, explain a request, check event logs, show the demo.
 use clap::{Args, Parser, Subcommand};
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
-use forebay_tools::{demo, replay, Error};
+use forebay_tools::{demo, explain, replay, Error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
@@ -29,6 +29,11 @@ enum Command {
     /// decided by the exact software path. A damaged file is used up to the damage, with a warning. The exit code is 1
     /// if nothing could be read, if devices differ, or if a sum does not add up.
     Replay(Replay),
+    /// Show how one request was read: its fields with their bytes, its path, its verdict.
+    ///
+    /// The input is what a client sends on one connection, a JSON body (wrapped as a POST to /v1/messages), or a packet
+    /// capture, told apart by its first bytes. Credential headers and queries are not shown.
+    Explain(Explain),
     /// Replay the project's own captures and write a report.
     Demo(Demo),
     /// Run an event log of `replay --events` through the twin and compare every stamp and verdict.
@@ -64,6 +69,26 @@ struct Replay {
 }
 
 #[derive(Args)]
+struct Explain {
+    /// The input; stdin without one, or with `-`.
+    #[arg(default_value = "-")]
+    file: PathBuf,
+    /// Which request, from 0: of a capture only inference requests count, in the order of `replay --json`; of a stream
+    /// all do.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    request: usize,
+    /// Models, tenants and limits; without one no model and no tenant is known.
+    #[arg(long)]
+    policy: Option<PathBuf>,
+    /// What to run on; the default is that of `replay`.
+    #[arg(long, value_enum, default_value_t = Choice::default_here())]
+    device: Choice,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
 struct Demo {
     /// Folder of captures; default: the project's own.
     #[arg(long)]
@@ -88,6 +113,7 @@ struct VerifyLog {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Replay(options) => options.run(),
+        Command::Explain(options) => options.run(),
         Command::Demo(options) => options.run(),
         Command::VerifyLog(options) => options.run(),
     };
@@ -192,6 +218,20 @@ fn replay_files(files: &[PathBuf], engine: &mut Engine<'_>) -> Result<Vec<Captur
     let results = replay::run(files, engine, &mut warn, &mut progress);
     bar.finish_and_clear();
     results
+}
+
+impl Explain {
+    fn run(&self) -> Result<(), Error> {
+        let policy = policy(self.policy.as_deref())?;
+        let input = explain::Input::open(&self.file)?;
+        input.warnings().iter().for_each(|w| eprintln!("forebay: warning: {w}"));
+        let explanation = explain::explain(&input, self.request, &policy, self.device)?;
+        if self.json {
+            let line = serde_json::to_string(&explanation).map_err(|e| Error::Usage(e.to_string()))?;
+            return print(&(line + "\n"));
+        }
+        print(&explanation.to_string())
+    }
 }
 
 impl Demo {

@@ -203,6 +203,19 @@ impl Capture {
         Ok(capture)
     }
 
+    /// A capture of one connection on which the client has sent these bytes, all at once, and then closed it. `None` if
+    /// they do not begin with an HTTP/1 request.
+    pub fn of_client(name: &str, bytes: Vec<u8>) -> Option<Self> {
+        if head::speaker(&bytes, true, true) != head::Speaker::Client {
+            return None;
+        }
+        let nowhere = IpAddr::from([0, 0, 0, 0]);
+        let flow = Flow { src: nowhere, sport: 0, dst: nowhere, dport: 0, vlan: Vlans::default() };
+        let piece = Piece { time_us: 0, flow: 0, start: true, close: true, range: 0..bytes.len() };
+        let (flows, pieces) = (vec![flow], vec![piece]);
+        Some(Capture { name: name.to_owned(), flows, pieces, bytes, ..Capture::default() })
+    }
+
     fn link_warnings(&mut self, file: &str, other_links: &[u16]) -> Result<(), Error> {
         let Some(link) = other_links.first() else {
             return Ok(());

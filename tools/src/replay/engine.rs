@@ -24,6 +24,19 @@ const NO_CONTEXT: u16 = u16::MAX;
 /// Takes the event log.
 pub type EventSink<'a> = dyn FnMut(&Event, Option<&Verdict>) -> Result<(), Error> + 'a;
 
+/// A request at its final verdict.
+pub struct Seen<'a> {
+    /// As the software path read it.
+    pub request: &'a Request,
+    /// What became of it.
+    pub outcome: &'a Outcome,
+    /// Did the device answer it? Else it had no context, or had given the connection up before.
+    pub answered: bool,
+}
+
+/// Sees every request at its final verdict.
+pub type Watch<'a> = dyn FnMut(&Seen<'_>) + 'a;
+
 /// A connection while it lives.
 struct Live {
     /// Number that the device knows it by.
@@ -44,6 +57,7 @@ pub struct Engine<'a> {
     policy: &'a Policy,
     devices: Devices,
     events: Option<Box<EventSink<'a>>>,
+    watch: Option<Box<Watch<'a>>>,
     now_ms: u64,
     /// Due time, then order of admission, slot and generation.
     running: BinaryHeap<Reverse<(u64, u64, u16, u8)>>,
@@ -63,6 +77,7 @@ impl<'a> Engine<'a> {
             policy,
             devices: Devices::new(devices),
             events,
+            watch: None,
             now_ms: 0,
             running: BinaryHeap::new(),
             free: (0..BOARD.connections as u16).map(Reverse).collect(),
@@ -71,6 +86,11 @@ impl<'a> Engine<'a> {
             totals: Totals::default(),
             outcomes: Vec::new(),
         }
+    }
+
+    /// Lets `watch` see what is settled from now on.
+    pub fn watch(&mut self, watch: Box<Watch<'a>>) {
+        self.watch = Some(watch);
     }
 
     /// Names of the devices.
@@ -239,6 +259,9 @@ impl<'a> Engine<'a> {
             };
             self.totals.in_progress -= 1;
             self.totals.add(&outcome);
+            if let Some(watch) = &mut self.watch {
+                watch(&Seen { request: &request, outcome: &outcome, answered: answer.is_some() });
+            }
             self.outcomes.push(outcome);
         }
         Ok(())

@@ -12,7 +12,7 @@ pub mod table;
 mod totals;
 
 pub use devices::{open, Choice};
-pub use engine::{Engine, EventSink};
+pub use engine::{Engine, EventSink, Seen, Watch};
 pub use output::{Final, FinalAction, Outcome, PathTaken};
 pub use totals::{Span, Totals};
 
