@@ -233,6 +233,7 @@ impl Device for SimDevice {
     }
 
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
+        DeviceError::check(bundle)?;
         self.pins = Inputs { reset: 1, ..Inputs::default() };
         // what is in the pipeline drains while reset is on
         for _ in 0..2 * QUIET_CLOCKS {

@@ -32,3 +32,12 @@ fn one_request_is_decided_alike() {
         (RECORD_LATENCY_CLOCKS, VERDICT_LATENCY_CLOCKS, 0)
     );
 }
+
+#[test]
+fn a_bundle_over_a_limit_is_refused_alike() {
+    let bundle = Bundle { models: vec!["m".repeat(65)], ..Bundle::default() };
+    let (mut twin, mut sim) = (TwinDevice::new(forebay_spec::limits::BOARD), SimDevice::new());
+    let refusal = twin.configure(&bundle).unwrap_err().to_string();
+    assert_eq!(refusal, "length of a model's name 65 is over the device's limit of 64");
+    assert_eq!(sim.configure(&bundle).unwrap_err().to_string(), refusal);
+}

@@ -38,7 +38,7 @@ fn bytes_come_in_order_once() {
 
 #[test]
 fn the_first_copy_of_a_byte_wins() {
-    let other = |seq: u32| frame(true, ACK, seq, b"XXXXXXXX");
+    let other = |seq: u32| frame(true, ACK, seq, b"--------");
     let after = is_get(&with(&[piece(0, 10), other(1_003), piece(10, GET.len())]));
     assert_eq!(after.counts.overlap_conflicts, 1);
     let before = is_get(&with(&[piece(10, GET.len()), other(1_012), piece(0, 10)]));

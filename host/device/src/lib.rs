@@ -67,11 +67,21 @@ pub enum DeviceError {
     },
 }
 
+impl DeviceError {
+    /// Does the bundle fit a device at all?
+    pub fn check(bundle: &Bundle) -> Result<(), DeviceError> {
+        match bundle.over_limit() {
+            Some((what, value, limit)) => Err(DeviceError::Limit { what, value, limit }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A front end, in hardware, simulated, or in software.
 pub trait Device {
     /// Name in reports: `twin`, `sim`, ...
     fn name(&self) -> &'static str;
-    /// Resets the device and loads its tables.
+    /// Resets the device and loads its tables. A bundle over a limit is refused, and the device stays as it was.
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError>;
     /// Gives it a segment. Outputs that it causes are there for [`Device::poll`] when this returns.
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError>;

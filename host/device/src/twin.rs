@@ -58,6 +58,7 @@ impl Device for TwinDevice {
     }
 
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
+        DeviceError::check(bundle)?;
         self.datapath = Datapath::new(bundle, self.profile);
         self.arbiter = Arbiter::default();
         self.scheduler = Scheduler::new(bundle, self.profile);

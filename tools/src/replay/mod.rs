@@ -74,7 +74,9 @@ fn captures_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
         let extension = p.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         matches!(extension.as_deref(), Some("pcap" | "pcapng" | "cap")) && p.is_file()
     };
-    let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).filter(is_capture).collect();
+    let entries: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|e| e.path())).collect();
+    let mut files = entries.map_err(|e| Error::io(folder, "the folder cannot be read", &e))?;
+    files.retain(is_capture);
     files.sort();
     if files.is_empty() {
         return Err(Error::Usage(format!("{}: no .pcap, .pcapng or .cap in it; name a capture", folder.display())));

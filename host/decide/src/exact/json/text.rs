@@ -53,7 +53,7 @@ fn escape(body: &[u8], at: usize) -> Result<(char, usize), usize> {
     Ok((char, at + 2))
 }
 
-/// A `\uXXXX`, or two of them that make a surrogate pair; a surrogate alone is a fault.
+/// A `\u` with its four digits, or two of them that make a surrogate pair; a surrogate alone is a fault.
 fn unicode_escape(body: &[u8], at: usize) -> Result<(char, usize), usize> {
     let high = hex4(body, at + 2)?;
     if !(0xd800..0xe000).contains(&high) {
