@@ -8,6 +8,7 @@
 mod coded;
 pub mod config;
 pub mod event;
+pub mod frame;
 pub mod http;
 pub mod layout;
 pub mod limits;

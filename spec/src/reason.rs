@@ -32,6 +32,10 @@ coded_enum! {
         ValueEscape = 13, "value_escape";
         /// The last value of a number field has a sign, an exponent, or more digits than the fabric converts.
         Number = 14, "number";
+        /// A segment of the connection was lost or came out of order.
+        OutOfOrder = 15, "out_of_order";
+        /// A segment repeats sequence numbers in a way that cannot be shown to hold the same bytes.
+        Overlap = 16, "overlap";
     }
 }
 

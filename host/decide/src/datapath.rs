@@ -65,6 +65,16 @@ impl Datapath {
             context.close(connection, out);
         }
     }
+
+    /// The stage before gives a connection up: what is under way on it, or else what would come next, is punted for
+    /// `reason`, and nothing more is read. A connection that is given up already stays so.
+    pub fn abort(&mut self, connection: u16, reason: PuntReason, out: &mut impl FnMut(Record)) {
+        if let Some(context) = self.contexts.get_mut(usize::from(connection)) {
+            if !matches!(context.phase, Phase::Dead) {
+                context.punt(connection, reason, out);
+            }
+        }
+    }
 }
 
 impl Context {

@@ -5,6 +5,7 @@ mod body;
 mod bundle;
 pub mod datapath;
 pub mod exact;
+pub mod frame;
 mod http;
 pub mod scheduler;
 pub mod tag;

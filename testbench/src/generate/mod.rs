@@ -5,6 +5,7 @@ mod bundle;
 mod capture;
 mod choices;
 mod cuts;
+pub mod frames;
 mod http;
 mod noise;
 mod number;

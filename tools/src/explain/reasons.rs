@@ -30,6 +30,8 @@ pub(super) fn meaning(reason: PuntReason) -> String {
             "a backslash stands in a name of the top-level object, so the fabric cannot compare it"
         }
         PuntReason::ValueEscape => "a backslash stands in the value of model, so the fabric cannot compare it",
+        PuntReason::OutOfOrder => "a segment of the connection is missing or out of order",
+        PuntReason::Overlap => "a segment repeats bytes and may hold others",
         PuntReason::Number => {
             "a number field has a sign, an exponent, or more digits than the fabric converts; software converts it"
         }
