@@ -1,31 +1,36 @@
-//! Emits the core, verilates it and links the model; the library is kept by the hash of what it is made from.
-use forebay_hdl::core::{BoardCore8, EVENT_LATENCY_CLOCKS, RECORD_LATENCY_CLOCKS, VERDICT_LATENCY_CLOCKS};
-use forebay_hdl_tools::emit::emit;
+//! Emits the cores, verilates them and links the models; a library is kept by the hash of what it is made from.
+use forebay_hdl::core::{BoardCore8, FleetCore64, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
+use forebay_hdl_tools::emit::{emit, Emitted};
 use forebay_hdl_tools::shim;
 use forebay_hdl_tools::verilator::{verilate, VerilateJob};
 use std::error::Error;
-use std::path::PathBuf;
-
-const PREFIX: &str = "Vcore";
+use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=FOREBAY_VERILATOR");
     println!("cargo:rerun-if-env-changed=FOREBAY_CACHE");
-    let emitted = emit(&mut BoardCore8::default(), "core")?;
-    let model = verilate(&VerilateJob::library(&emitted, PREFIX, true))?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    std::fs::write(out.join("core.rs"), shim::rust_source(&emitted.ports, PREFIX, "Core", true))?;
+    link(&emit(&mut BoardCore8::default(), "core")?, "board8", &out)?;
+    link(&emit(&mut FleetCore64::default(), "core")?, "fleet64", &out)?;
     let latency = format!(
-        "/// Clocks from the last beat of a request accepted by `scan` to its record, whatever the body.\n\
-         pub const RECORD_LATENCY_CLOCKS: u32 = {RECORD_LATENCY_CLOCKS};\n\
-         /// Clocks from a record to its verdict while nothing else waits.\n\
+        "/// Clocks from a record to its verdict while nothing else waits.\n\
          pub const VERDICT_LATENCY_CLOCKS: u32 = {VERDICT_LATENCY_CLOCKS};\n\
          /// Clocks from a record to its event while nothing else waits.\n\
-         pub const EVENT_LATENCY_CLOCKS: u32 = {EVENT_LATENCY_CLOCKS};\n"
+         pub const EVENT_LATENCY_CLOCKS: u32 = {EVENT_LATENCY_CLOCKS};\n\
+         /// Clocks for which a bank is shown as in use behind the last sign of it.\n\
+         pub const LINGER_CLOCKS: u32 = {LINGER_CLOCKS};\n"
     );
     std::fs::write(out.join("latency.rs"), latency)?;
-    println!("cargo:rustc-env=FOREBAY_CORE_SHA256={}", emitted.sha256);
+    Ok(())
+}
+
+/// Makes the module `name` of a core.
+fn link(emitted: &Emitted, name: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+    let prefix = format!("V{name}");
+    let model = verilate(&VerilateJob::library(emitted, &prefix, true))?;
+    std::fs::write(out.join(format!("{name}.rs")), shim::rust_source(&emitted.ports, &prefix, "Core", true))?;
+    println!("cargo:rustc-env=FOREBAY_{}_SHA256={}", name.to_uppercase(), emitted.sha256);
     println!("cargo:rustc-link-search=native={}", model.folder.display());
     for library in &model.libraries {
         println!("cargo:rustc-link-lib={library}");

@@ -1,6 +1,6 @@
 //! Rules for the hardware's Rust and for the Verilog that is made from it.
 #![allow(clippy::unwrap_used)]
-use forebay_hdl::core::{BoardCore8, ProofCore8};
+use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
 use forebay_hdl::fields::Fields;
 use forebay_hdl::http::Http;
 use forebay_hdl::leaf::Fifo;
@@ -25,12 +25,13 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<Http<8, 64, 8>>("http");
     check::<Tag>("tag");
     check::<Scan<8, 64, 40, 8>>("scan");
-    check::<Fields<8, 64, 160, 8>>("fields");
-    check::<Fifo<196, 9, 10, 486>>("fifo");
+    check::<Fields<8, 64, 8>>("fields");
+    check::<Fifo<209, 9, 10, 472>>("fifo");
     check::<Arbiter>("arbiter");
     check::<BoardVerdict>("verdict, board");
     check::<ProofVerdict>("verdict, proof");
     check::<BoardCore8>("core, board");
+    check::<FleetCore64>("core, fleet");
     check::<ProofCore8>("core, proof");
 }
 

@@ -5,8 +5,8 @@ mod random;
 use common::feed::{Beat, Feed};
 use common::tables::Tables;
 use common::{lockstep, noise, requests, settle};
-use forebay_hdl::core::{ProofCore8, RECORD_LATENCY_CLOCKS, VERDICT_LATENCY_CLOCKS};
-use forebay_spec::config;
+use forebay_hdl::core::{ProofCore8, VERDICT_LATENCY_CLOCKS};
+use forebay_spec::limits::RECORD_CLOCKS;
 use random::Rng;
 use rust_hdl::prelude::*;
 use std::cell::Cell;
@@ -17,15 +17,9 @@ const CYCLES: usize = 12_000;
 const CONNECTIONS: usize = 4;
 
 /// Words of all blocks: few slots a level, so that some requests are refused.
-fn words(tables: &Tables) -> Vec<(u16, u32)> {
-    let mut words = tables.words();
-    for (i, threshold) in tables.bundle.thresholds.into_iter().enumerate() {
-        words.push((config::THRESHOLD + i as u16, threshold));
-    }
-    for level in 0..8 {
-        words.push((config::LEVEL_LIMIT + level, 2));
-    }
-    words
+fn words(tables: &mut Tables) -> Vec<(u16, u32)> {
+    tables.bundle.level_limits = [2; 8];
+    tables.words()
 }
 
 /// Which sources had their input taken in the clock before.
@@ -67,9 +61,9 @@ struct Bench {
 impl Bench {
     fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let tables = Tables::new(&mut rng);
+        let mut tables = Tables::new(&mut rng);
         Bench {
-            words: words(&tables),
+            words: words(&mut tables),
             rng,
             tables,
             feed: Feed::new(CONNECTIONS, false),
@@ -88,7 +82,7 @@ impl Bench {
         b.cfg_valid.next = false;
         b.reset.next = self.rng.one_in(3_000);
         if b.reset.next {
-            self.words = words(&self.tables);
+            self.words = words(&mut self.tables);
             self.feed.restart();
             self.offered = None;
             self.running.clear();
@@ -112,7 +106,7 @@ impl Bench {
         self.paused += u64::from(b.paused.val());
         if b.scan_last.val() {
             assert!(b.scan_valid.val());
-            self.due.push_back(clock + RECORD_LATENCY_CLOCKS as usize);
+            self.due.push_back(clock + RECORD_CLOCKS as usize);
         }
         let here = self.due.front() == Some(&clock);
         assert_eq!(b.record_valid.val(), here, "clock {clock}");
@@ -214,7 +208,7 @@ fn a_verdict_has_the_stated_latency_for_any_body() {
             }
             if b.record_valid.val() {
                 record = clock;
-                assert_eq!(record - last, RECORD_LATENCY_CLOCKS, "{length} bytes");
+                assert_eq!(record - last, RECORD_CLOCKS, "{length} bytes");
             }
             if b.verdict_valid.val() {
                 assert_eq!(clock - record, VERDICT_LATENCY_CLOCKS, "{length} bytes");

@@ -70,6 +70,8 @@ fn drive_arbiter(b: &mut Arbiter, rng: &mut Rng) {
     b.release_kind.next = rng.below(4).into();
     b.tick_valid.next = rng.one_in(20);
     b.tick_elapsed_ms.next = rng.below(65_536).into();
+    b.switch_valid.next = rng.one_in(30);
+    b.switch_bank.next = rng.one_in(2);
     b.punt_valid.next = rng.one_in(10);
     b.record_valid.next = !rng.one_in(4);
     if rng.one_in(8) {
@@ -89,13 +91,14 @@ fn drive_verdict<const A: usize, const C: usize, const F: usize>(
 ) {
     b.reset.next = rng.one_in(life);
     b.cfg_valid.next = rng.one_in(60);
-    let addresses = if rng.one_in(4) { 1024 } else { 16 };
-    b.cfg_address.next = rng.below(addresses).into();
+    let addresses = if rng.one_in(4) { 0x8000 } else { 16 };
+    let bank = if rng.one_in(2) { 0x8000 } else { 0 };
+    b.cfg_address.next = (bank | rng.below(addresses)).into();
     let data = if rng.one_in(3) { rng.next() >> (32 + rng.below(32)) } else { rng.below(2 << A) };
     b.cfg_data.next = data.into();
     let spaced = !(cycle / 2_000).is_multiple_of(4);
     b.event_valid.next = if spaced { cycle.is_multiple_of(4) && !rng.one_in(8) } else { rng.one_in(2) };
-    b.event_kind.next = rng.below(4).into();
+    b.event_kind.next = rng.below(5).into();
     b.event_seq.next = (rng.next() >> 32).into();
     let slots = if rng.one_in(9) { 65_536 } else { 2 << A };
     b.event_slot.next = (rng.below(slots) >> rng.below(2)).into();
@@ -107,8 +110,8 @@ fn drive_verdict<const A: usize, const C: usize, const F: usize>(
 }
 
 /// A record with any codes in it.
-fn noise(rng: &mut Rng) -> Bits<196> {
-    let bits: [bool; 196] = std::array::from_fn(|_| rng.one_in(2));
+fn noise(rng: &mut Rng) -> Bits<209> {
+    let bits: [bool; 209] = std::array::from_fn(|_| rng.one_in(2));
     Bits::Long(bits.into())
 }
 
@@ -140,11 +143,11 @@ fn lockstep<B: Block>(name: &str, block: B, drive: impl FnMut(&mut B, usize), cl
 /// Unpacks and packs again.
 #[derive(LogicBlock, Default)]
 struct Repack {
-    pub record: Signal<In, Bits<196>>,
-    pub packed_again: Signal<Out, Bits<196>>,
+    pub record: Signal<In, Bits<209>>,
+    pub packed_again: Signal<Out, Bits<209>>,
     pub parts: RecordUnpack,
     pub pack: RecordPack,
-    pub tenant: Signal<Out, Bits<5>>,
+    pub tenant: Signal<Out, Bits<8>>,
     pub max_tokens: Signal<Out, Bits<32>>,
     pub body_bytes: Signal<Out, Bits<25>>,
 }
@@ -158,6 +161,10 @@ impl Logic for Repack {
         self.pack.disposition.next = self.parts.disposition.val();
         self.pack.tenant.next = self.parts.tenant.val();
         self.pack.model.next = self.parts.model.val();
+        self.pack.model_class.next = self.parts.model_class.val();
+        self.pack.hot.next = self.parts.hot.val();
+        self.pack.key_known.next = self.parts.key_known.val();
+        self.pack.bank.next = self.parts.bank.val();
         self.pack.kinds.next = self.parts.kinds.val();
         self.pack.max_tokens.next = self.parts.max_tokens.val();
         self.pack.temperature_milli.next = self.parts.temperature_milli.val();

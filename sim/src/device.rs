@@ -1,19 +1,19 @@
 //! The core as a device: every call runs clocks until its input is taken and its outputs are out.
-use crate::core::{Core, Inputs, Outputs};
-use crate::{drive, EVENT_LATENCY_CLOCKS, RECORD_LATENCY_CLOCKS, VERDICT_LATENCY_CLOCKS};
+use crate::image::Image;
+use crate::model::{Model, Pins, Seen};
+use crate::{drive, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
+use forebay_decide::table::Tables;
 use forebay_decide::Bundle;
 use forebay_device::{Device, DeviceError, Latency, Output, Segment};
-use forebay_spec::limits::BOARD;
-use forebay_spec::Input;
+use forebay_spec::limits::RECORD_PATTERN_CLOCKS;
+use forebay_spec::{Input, Profile, PuntReason};
 use std::collections::VecDeque;
 use std::ffi::NulError;
 
-/// Bytes of a beat.
-const BEAT_BYTES: usize = 8;
 /// Clocks after which an input that is not taken means that the core hangs.
 const STUCK_CLOCKS: u64 = 100_000;
 /// Clocks without any sign of life after which nothing is under way any more.
-const QUIET_CLOCKS: u32 = RECORD_LATENCY_CLOCKS + VERDICT_LATENCY_CLOCKS + 2;
+const QUIET_CLOCKS: u32 = RECORD_PATTERN_CLOCKS + VERDICT_LATENCY_CLOCKS + 2;
 
 /// What happened on the pins since [`Device::configure`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,13 +44,21 @@ pub struct Stats {
     pub stale_release_count: u32,
 }
 
-/// The Verilated core of profile `board`, 8 bytes a clock.
+/// A Verilated core.
 ///
 /// By default a call returns when nothing is under way any more, so that outputs come in the order of the calls, as
 /// the twin gives them. [`SimDevice::set_pipelined`] lets inputs follow each other at once.
 pub struct SimDevice {
-    core: Core,
-    pins: Inputs,
+    name: &'static str,
+    core: Box<dyn Model>,
+    pins: Pins,
+    image: Image,
+    /// Bank of the current bundle.
+    bank: bool,
+    /// The other bank holds a bundle that no switch has made current yet.
+    loaded: bool,
+    /// `http` has requests of each bank under way.
+    bank_busy: u8,
     outputs: VecDeque<(Output, Option<Latency>)>,
     given: Option<Latency>,
     scans: VecDeque<u64>,
@@ -64,11 +72,25 @@ pub struct SimDevice {
 }
 
 impl SimDevice {
-    /// A core that has not been configured.
+    /// The core of profile `board`, 8 bytes a clock, not configured.
     pub fn new() -> Self {
+        Self::around("sim", Box::new(crate::board8::Core::new()))
+    }
+
+    /// The core of profile `fleet`, 64 bytes a clock, not configured.
+    pub fn wide() -> Self {
+        Self::around("sim64", Box::new(crate::fleet64::Core::new()))
+    }
+
+    fn around(name: &'static str, core: Box<dyn Model>) -> Self {
         SimDevice {
-            core: Core::new(),
-            pins: Inputs::default(),
+            name,
+            core,
+            pins: Pins::default(),
+            image: Image::new(),
+            bank: false,
+            loaded: false,
+            bank_busy: 0,
             outputs: VecDeque::new(),
             given: None,
             scans: VecDeque::new(),
@@ -107,7 +129,7 @@ impl SimDevice {
         let mut clocks = 0;
         while quiet < QUIET_CLOCKS {
             let out = self.clock()?;
-            let busy = out.s_ready == 0 || out.scan_valid | out.record_valid | out.event_valid != 0;
+            let busy = out.working | out.scan_valid | out.record_valid | out.event_valid != 0;
             quiet = if busy || !self.records.is_empty() { 0 } else { quiet + 1 };
             clocks += 1;
             if clocks > STUCK_CLOCKS {
@@ -127,8 +149,59 @@ impl SimDevice {
         self.core.trace_open(path)
     }
 
+    /// What the profile's sizes are.
+    pub fn profile(&self) -> Profile {
+        self.core.profile()
+    }
+
+    /// Bytes of a beat.
+    pub fn beat_bytes(&self) -> usize {
+        self.core.beat_bytes()
+    }
+
+    /// Gives a connection up, as the stage before `http` does: `reason` becomes that of its punt.
+    ///
+    /// # Errors
+    /// When the core hangs.
+    pub fn abort(&mut self, connection: u16, reason: PuntReason) -> Result<(), DeviceError> {
+        self.pins.s_connection = connection;
+        self.command(drive::COMMAND_ABORT, false, reason.code())
+    }
+
+    /// A beat without bytes that says something to `http`.
+    fn command(&mut self, command: u8, bank: bool, reason: u8) -> Result<(), DeviceError> {
+        (self.pins.s_count, self.pins.s_start, self.pins.s_close) = (0, false, false);
+        (self.pins.s_command, self.pins.s_bank, self.pins.s_reason) = (command, bank, reason);
+        self.beat()?;
+        self.pins.s_command = 0;
+        if self.pipelined {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    /// Runs until what `http` has let go has its verdict, and its bank is shown as free.
+    fn drain(&mut self) -> Result<(), DeviceError> {
+        let mut quiet = 0;
+        while quiet < LINGER_CLOCKS + QUIET_CLOCKS {
+            let out = self.clock()?;
+            quiet = if out.record_valid != 0 || !self.records.is_empty() { 0 } else { quiet + 1 };
+        }
+        Ok(())
+    }
+
+    /// Writes what a bank does not hold yet.
+    fn write(&mut self, bundle: &Bundle, tables: &Tables, bank: bool) -> Result<(), DeviceError> {
+        for word in self.image.load(bank, bundle, tables) {
+            self.pins.cfg = Some(word);
+            self.clock()?;
+        }
+        self.pins.cfg = None;
+        Ok(())
+    }
+
     /// One clock.
-    fn clock(&mut self) -> Result<Outputs, DeviceError> {
+    fn clock(&mut self) -> Result<Seen, DeviceError> {
         let out = self.core.step(&self.pins);
         let now = self.stats.clocks;
         self.stats.clocks += 1;
@@ -141,7 +214,8 @@ impl SimDevice {
         self.stats.pass_count = out.pass_count;
         self.stats.punt_count = out.punt_count;
         self.stats.stale_release_count = out.stale_release_count;
-        if self.pins.reset != 0 {
+        self.bank_busy = out.bank_busy;
+        if self.pins.reset {
             return Ok(out);
         }
         if out.scan_last != 0 {
@@ -165,7 +239,7 @@ impl SimDevice {
         Ok(out)
     }
 
-    fn take_event(&mut self, out: &Outputs, now: u64) -> Result<(), DeviceError> {
+    fn take_event(&mut self, out: &Seen, now: u64) -> Result<(), DeviceError> {
         let event = drive::event(out)?;
         self.deciding = None;
         if matches!(event.input, Input::Record(_)) {
@@ -189,13 +263,13 @@ impl SimDevice {
 
     /// Offers the beat on the pins until it is taken.
     fn beat(&mut self) -> Result<(), DeviceError> {
-        self.pins.s_valid = 0;
+        self.pins.s_valid = false;
         while self.chance() < self.idle_percent {
             self.clock()?;
         }
-        self.pins.s_valid = 1;
+        self.pins.s_valid = true;
         for _ in 0..STUCK_CLOCKS {
-            if self.pins.tick_valid == 0 && self.chance() < self.tick_percent {
+            if self.pins.tick.is_none() && self.chance() < self.tick_percent {
                 drive::put_input(&mut self.pins, &Input::Tick { elapsed_ms: 1 });
             }
             let out = self.clock()?;
@@ -204,7 +278,7 @@ impl SimDevice {
             }
             if out.s_ready != 0 {
                 self.stats.beats += 1;
-                self.pins.s_valid = 0;
+                self.pins.s_valid = false;
                 return Ok(());
             }
             self.stats.stall_clocks += 1;
@@ -229,23 +303,19 @@ impl Default for SimDevice {
 
 impl Device for SimDevice {
     fn name(&self) -> &'static str {
-        "sim"
+        self.name
     }
 
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
-        DeviceError::check(bundle)?;
-        self.pins = Inputs { reset: 1, ..Inputs::default() };
+        let tables = DeviceError::tables(bundle)?;
+        self.pins = Pins { reset: true, ..Pins::default() };
         // what is in the pipeline drains while reset is on
         for _ in 0..2 * QUIET_CLOCKS {
             self.clock()?;
         }
-        self.pins.cfg_valid = 1;
-        for (address, data) in drive::config_words(bundle) {
-            self.pins.cfg_address = address;
-            self.pins.cfg_data = data;
-            self.clock()?;
-        }
-        self.pins = Inputs::default();
+        (self.bank, self.loaded) = (false, false);
+        self.write(bundle, &tables, false)?;
+        self.pins = Pins::default();
         self.outputs.clear();
         self.scans.clear();
         self.records.clear();
@@ -254,28 +324,59 @@ impl Device for SimDevice {
         Ok(())
     }
 
+    fn load(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
+        let tables = DeviceError::tables(bundle)?;
+        let bank = !self.bank;
+        self.drain()?;
+        if self.bank_busy >> u8::from(bank) & 1 != 0 {
+            return Err(DeviceError::Busy { in_flight: 1 });
+        }
+        self.write(bundle, &tables, bank)?;
+        self.loaded = true;
+        Ok(())
+    }
+
+    fn switch(&mut self) -> Result<(), DeviceError> {
+        if !self.loaded {
+            return Err(DeviceError::NotLoaded);
+        }
+        (self.loaded, self.bank) = (false, !self.bank);
+        self.command(drive::COMMAND_SWITCH, self.bank, 0)?;
+        self.submit(Input::Switch { bank: self.bank })
+    }
+
+    fn expire(&mut self) -> Result<(), DeviceError> {
+        self.command(drive::COMMAND_EXPIRE, !self.bank, 0)
+    }
+
+    fn busy(&mut self) -> Result<[bool; 2], DeviceError> {
+        self.drain()?;
+        Ok([0, 1].map(|bank| self.bank_busy >> bank & 1 != 0))
+    }
+
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
         let connection = usize::from(segment.connection);
-        if connection >= BOARD.connections {
-            return Err(DeviceError::Limit { what: "connection", value: connection, limit: BOARD.connections - 1 });
+        let connections = self.core.profile().connections;
+        if connection >= connections {
+            return Err(DeviceError::Limit { what: "connection", value: connection, limit: connections - 1 });
         }
-        self.pins.s_connection = connection as u8;
-        self.pins.s_start = u8::from(segment.start);
-        self.pins.s_close = 0;
+        self.pins.s_connection = segment.connection;
+        self.pins.s_start = segment.start;
+        self.pins.s_close = false;
         let empty: &[u8] = &[];
         // a start without bytes still makes the context afresh
-        let beats = segment.payload.chunks(BEAT_BYTES);
+        let beats = segment.payload.chunks(self.core.beat_bytes());
         let lone_start = (segment.start && segment.payload.is_empty()).then_some(empty);
         for bytes in lone_start.into_iter().chain(beats) {
-            self.pins.s_data = bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
+            self.pins.s_data[..bytes.len()].copy_from_slice(bytes);
             self.pins.s_count = bytes.len() as u8;
             self.beat()?;
-            self.pins.s_start = 0;
+            self.pins.s_start = false;
         }
         if segment.close {
-            (self.pins.s_data, self.pins.s_count, self.pins.s_close) = (0, 0, 1);
+            (self.pins.s_count, self.pins.s_close) = (0, true);
             self.beat()?;
-            self.pins.s_close = 0;
+            self.pins.s_close = false;
         }
         if self.pipelined {
             return Ok(());

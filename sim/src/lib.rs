@@ -1,16 +1,26 @@
-//! The Verilated core behind a safe model, and its in-process transport.
+//! The Verilated cores behind a safe model, and their in-process transport.
 mod device;
 mod drive;
+mod image;
+mod model;
 
 pub use device::{SimDevice, Stats};
 
-/// The generated model of the core: ports as fields, one call a clock.
+/// The generated model of the core of profile `board`, 8 bytes a clock: ports as fields, one call a clock.
 #[allow(missing_docs, unreachable_pub, clippy::all)]
-pub mod core {
-    include!(concat!(env!("OUT_DIR"), "/core.rs"));
+pub mod board8 {
+    include!(concat!(env!("OUT_DIR"), "/board8.rs"));
+}
+
+/// The generated model of the core of profile `fleet`, 64 bytes a clock.
+#[allow(missing_docs, unreachable_pub, clippy::all)]
+pub mod fleet64 {
+    include!(concat!(env!("OUT_DIR"), "/fleet64.rs"));
 }
 
 include!(concat!(env!("OUT_DIR"), "/latency.rs"));
 
-/// SHA-256 of the Verilog that the model was made from.
-pub const CORE_SHA256: &str = env!("FOREBAY_CORE_SHA256");
+/// SHA-256 of the Verilog that the model of 8 bytes a clock was made from.
+pub const BOARD8_SHA256: &str = env!("FOREBAY_BOARD8_SHA256");
+/// SHA-256 of the Verilog that the model of 64 bytes a clock was made from.
+pub const FLEET64_SHA256: &str = env!("FOREBAY_FLEET64_SHA256");

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 use forebay_decide::Bundle;
 use forebay_device::{Device, Output, Segment, TwinDevice};
-use forebay_sim::{SimDevice, RECORD_LATENCY_CLOCKS, VERDICT_LATENCY_CLOCKS};
+use forebay_sim::{SimDevice, VERDICT_LATENCY_CLOCKS};
+use forebay_spec::limits::RECORD_CLOCKS;
 
 const HEAD: &str = "POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: secret\r\nX-Stainless-Retry-Count: 3\r\n";
 
@@ -29,7 +30,7 @@ fn one_request_is_decided_alike() {
     let latency = sim.latency().unwrap();
     assert_eq!(
         (latency.record_clocks, latency.verdict_clocks, latency.wait_clocks),
-        (RECORD_LATENCY_CLOCKS, VERDICT_LATENCY_CLOCKS, 0)
+        (RECORD_CLOCKS, VERDICT_LATENCY_CLOCKS, 0)
     );
 }
 

@@ -36,6 +36,11 @@ pub enum Input {
         /// Milliseconds since the last tick.
         elapsed_ms: u16,
     },
+    /// Requests that begin from here on are read by the bundle of this bank.
+    Switch {
+        /// The bank.
+        bank: bool,
+    },
     /// What the exact software path found in a request that was punted.
     PuntResult(Record),
     /// What the datapath found.
@@ -46,8 +51,9 @@ pub enum Input {
 ///
 /// A release comes first so that its slot is free for whatever waits; a tick
 /// before requests, so that they are stamped with the time at which they are
-/// decided; punted requests before records, as they have waited longer.
-pub const INPUT_ORDER: [&str; 4] = ["release", "tick", "punt_result", "record"];
+/// decided; a switch of bundles before requests, of which none can be under the
+/// new one yet; punted requests before records, as they have waited longer.
+pub const INPUT_ORDER: [&str; 5] = ["release", "tick", "switch", "punt_result", "record"];
 
 impl Input {
     /// Place in [`INPUT_ORDER`], also the code in the event log.
@@ -55,8 +61,9 @@ impl Input {
         match self {
             Input::Release(_) => 0,
             Input::Tick { .. } => 1,
-            Input::PuntResult(_) => 2,
-            Input::Record(_) => 3,
+            Input::Switch { .. } => 2,
+            Input::PuntResult(_) => 3,
+            Input::Record(_) => 4,
         }
     }
 }

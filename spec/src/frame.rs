@@ -1,7 +1,7 @@
 //! Frames and connections: limits, ends of a frame, configuration words, tuple and keyed hash. The rules are in
 //! `frames.md`.
 use crate::coded::coded_enum;
-use crate::config::{HASH_KEY, TENANT};
+use crate::config::{PATTERN_ACCEPT, PATTERN_FLAGS};
 
 /// Bytes of a frame without its check sequence; a longer one is counted `too_long`.
 pub const FRAME_BYTES_MAX: usize = 9_728;
@@ -47,7 +47,7 @@ pub mod word {
 }
 
 const _: () = {
-    assert!(HASH_KEY < word::SERVER_PORT && word::IDLE_MIN_MS < TENANT);
+    assert!(PATTERN_FLAGS < word::SERVER_PORT && word::IDLE_MIN_MS < PATTERN_ACCEPT);
     assert!(FRAME_BYTES_MAX < 1 << RECORD_BYTES_BITS);
     // the sweep comes to a context before its age wraps
     assert!(IDLE_MS_MAX + CONNECTIONS_MAX as u32 * TICK_STEP_MS_MAX as u32 <= 1 << AGE_BITS);

@@ -18,22 +18,26 @@ const fn part(name: &'static str, offset: usize, width: usize) -> Part {
 
 /// Parts of a packed record, lowest first and without a gap. `tenant` and `model` hold index + 1, 0 for none;
 /// `kinds` holds four bits a field, by `Field` code.
-pub const RECORD: [Part; 11] = [
+pub const RECORD: [Part; 15] = [
     part("connection", 0, 16),
     part("index", 16, 16),
     part("disposition", 32, 5),
-    part("tenant", 37, 5),
-    part("model", 42, 5),
-    part("kinds", 47, 4 * FIELDS),
-    part("max_tokens", 67, 32),
-    part("temperature_milli", 99, 32),
-    part("top_k", 131, 32),
-    part("retry", 163, 8),
-    part("body_bytes", 171, 25),
+    part("tenant", 37, 8),
+    part("model", 45, 8),
+    part("model_class", 53, 4),
+    part("hot", 57, 1),
+    part("key_known", 58, 1),
+    part("bank", 59, 1),
+    part("kinds", 60, 4 * FIELDS),
+    part("max_tokens", 80, 32),
+    part("temperature_milli", 112, 32),
+    part("top_k", 144, 32),
+    part("retry", 176, 8),
+    part("body_bytes", 184, 25),
 ];
 
 /// Bits of a packed record.
-pub const RECORD_BITS: usize = 196;
+pub const RECORD_BITS: usize = 209;
 /// 32-bit words of a packed record; the bits above `RECORD_BITS` are 0.
 pub const RECORD_WORDS: usize = RECORD_BITS.div_ceil(32);
 
@@ -74,6 +78,10 @@ pub fn pack(record: &Record) -> [u32; RECORD_WORDS] {
         u32::from(record.disposition.code()),
         index(record.tenant),
         index(record.model),
+        u32::from(record.class),
+        u32::from(record.hot),
+        u32::from(record.key_known),
+        u32::from(record.bank),
         kinds,
         record.max_tokens,
         record.temperature_milli,
@@ -94,7 +102,7 @@ pub fn unpack(words: &[u32; RECORD_WORDS]) -> Option<Record> {
     let index = |x: u32| (x != 0).then(|| (x - 1) as u8);
     let mut kinds = [Kind::Missing; FIELDS];
     for (i, kind) in kinds.iter_mut().enumerate() {
-        *kind = Kind::from_code((v[5] >> (4 * i) & 15) as u8)?;
+        *kind = Kind::from_code((v[9] >> (4 * i) & 15) as u8)?;
     }
     Some(Record {
         connection: v[0] as u16,
@@ -102,12 +110,16 @@ pub fn unpack(words: &[u32; RECORD_WORDS]) -> Option<Record> {
         disposition: Disposition::from_code(v[2] as u8)?,
         tenant: index(v[3]),
         model: index(v[4]),
+        class: v[5] as u8,
+        hot: v[6] != 0,
+        key_known: v[7] != 0,
+        bank: v[8] != 0,
         kinds,
-        max_tokens: v[6],
-        temperature_milli: v[7],
-        top_k: v[8],
-        retry: v[9] as u8,
-        body_bytes: v[10],
+        max_tokens: v[10],
+        temperature_milli: v[11],
+        top_k: v[12],
+        retry: v[13] as u8,
+        body_bytes: v[14],
     })
 }
 
@@ -120,7 +132,8 @@ mod tests {
     fn packed_records_round_trip() {
         let mut r = Record::empty(255, 65_535, Disposition::Punt(PuntReason::Number));
         assert_eq!(unpack(&pack(&r)), Some(r));
-        r.tenant = Some(15);
+        r.tenant = Some(254);
+        (r.class, r.hot, r.key_known, r.bank) = (15, true, true, true);
         r.model = Some(0);
         r.kinds = [Kind::Number, Kind::String, Kind::True, Kind::OddNumber, Kind::Other];
         (r.max_tokens, r.temperature_milli, r.top_k) = (u32::MAX, 0x8000_0001, 0x1234_5678);

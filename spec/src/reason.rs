@@ -32,10 +32,14 @@ coded_enum! {
         ValueEscape = 13, "value_escape";
         /// The last value of a number field has a sign, an exponent, or more digits than the fabric converts.
         Number = 14, "number";
+        /// The value of `model` is longer than `PATTERN_TEXT_BYTES_MAX`, and a pattern of the bundle could match it.
+        ValueBytes = 15, "value_bytes";
+        /// The request began under a bundle that had to make room before it ended.
+        Bundle = 16, "bundle";
         /// A segment of the connection was lost or came out of order.
-        OutOfOrder = 15, "out_of_order";
+        OutOfOrder = 17, "out_of_order";
         /// A segment repeats sequence numbers in a way that cannot be shown to hold the same bytes.
-        Overlap = 16, "overlap";
+        Overlap = 18, "overlap";
     }
 }
 
@@ -43,7 +47,8 @@ impl PuntReason {
     /// Does the fabric lose its place in the connection? Then the software path reads all that follows on it;
     /// otherwise this one request.
     pub const fn ends_connection(self) -> bool {
-        !matches!(self, PuntReason::NameEscape | PuntReason::ValueEscape | PuntReason::Number)
+        use PuntReason::{NameEscape, Number, ValueBytes, ValueEscape};
+        !matches!(self, NameEscape | ValueEscape | ValueBytes | Number)
     }
 }
 

@@ -98,6 +98,14 @@ pub struct Record {
     pub tenant: Option<u8>,
     /// Model as its index in the bundle; `None` if the bundle does not list it.
     pub model: Option<u8>,
+    /// Class of the first value pattern that matches the model's name, 1 to `CLASSES_MAX`; 0 for none.
+    pub class: u8,
+    /// A Bloom filter says that the model is a hot one: never false for one that is.
+    pub hot: bool,
+    /// A Bloom filter says that the host knows the credential: never false for one that it does.
+    pub key_known: bool,
+    /// Bank of the bundle that the request was read by.
+    pub bank: bool,
     /// Kind of the last value of each field, by [`Field`] code.
     pub kinds: [Kind; FIELDS],
     /// Declared output limit, tokens.
@@ -121,6 +129,10 @@ impl Record {
             disposition,
             tenant: None,
             model: None,
+            class: 0,
+            hot: false,
+            key_known: false,
+            bank: false,
             kinds: [Kind::Missing; FIELDS],
             max_tokens: 0,
             temperature_milli: 0,

@@ -5,8 +5,10 @@ use forebay_decide::exact::http::{Reader, Request};
 use forebay_decide::exact::json::{self, BodyStatus};
 use forebay_decide::exact::request;
 use forebay_decide::Bundle;
-use forebay_spec::limits::PROOF;
+use forebay_spec::hash::text_hash;
+use forebay_spec::limits::{MODEL_NAME_BYTES_MAX, PATTERN_TEXT_BYTES_MAX, PROOF};
 use forebay_spec::{Disposition, Field, Kind, PuntReason, Record};
+use std::cell::RefCell;
 
 /// A request that has nothing but `body`.
 pub fn plain_request(body: &[u8]) -> Vec<u8> {
@@ -15,16 +17,34 @@ pub fn plain_request(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What the twin of the datapath makes of one body.
-///
-/// # Errors
-/// When not exactly one record comes out, or one that is not of this request.
-pub fn twin_record(body: &[u8], bundle: &Bundle) -> Result<Record, String> {
-    let mut records = Vec::new();
-    Datapath::new(bundle, PROOF).segment(0, true, false, &plain_request(body), &mut |r| records.push(r));
-    match records[..] {
-        [record] if (record.connection, record.index) == (0, 0) => Ok(record),
-        _ => Err(format!("one request gave {records:?}")),
+/// The twin of the datapath, set up once for many bodies.
+pub struct Twin {
+    bundle: Bundle,
+    datapath: RefCell<Datapath>,
+}
+
+impl Twin {
+    /// A twin that reads by this bundle.
+    pub fn new(bundle: Bundle) -> Self {
+        Twin { datapath: RefCell::new(Datapath::new(&bundle, PROOF)), bundle }
+    }
+
+    /// Its bundle.
+    pub fn bundle(&self) -> &Bundle {
+        &self.bundle
+    }
+
+    /// What it makes of one body.
+    ///
+    /// # Errors
+    /// When not exactly one record comes out, or one that is not of this request.
+    pub fn record(&self, body: &[u8]) -> Result<Record, String> {
+        let mut records = Vec::new();
+        self.datapath.borrow_mut().segment(0, true, false, &plain_request(body), &mut |r| records.push(r));
+        match records[..] {
+            [record] if (record.connection, record.index) == (0, 0) => Ok(record),
+            _ => Err(format!("one request gave {records:?}")),
+        }
     }
 }
 
@@ -33,15 +53,15 @@ pub fn twin_record(body: &[u8], bundle: &Bundle) -> Result<Record, String> {
 /// # Errors
 /// With the difference.
 pub fn record_and_reference(record: &Record, body: &[u8], bundle: &Bundle) -> Result<(), String> {
-    let reading = reference::read(body);
+    let reading = reference::read_names(body, &bundle.names);
     match (record.disposition, reading.status) {
         (Disposition::Pass, _) => return Err("an inference request passed".to_string()),
         (Disposition::Punt(reason), _) if reason.ends_connection() => {
             return Err(format!("a body was punted for {reason}"));
         }
-        (Disposition::Punt(reason), Status::Ok) if punt(&reading) == Some(reason) => return Ok(()),
+        (Disposition::Punt(reason), Status::Ok) if punt(&reading, bundle) == Some(reason) => return Ok(()),
         (Disposition::Punt(reason), Status::Ok) => {
-            return Err(format!("punted for {reason}, the body gives {:?}", punt(&reading)));
+            return Err(format!("punted for {reason}, the body gives {:?}", punt(&reading, bundle)));
         }
         (Disposition::Punt(_), _) => return Ok(()),
         (Disposition::Decide, _) if record.body_bytes as usize != body.len() => {
@@ -60,7 +80,9 @@ pub fn record_and_reference(record: &Record, body: &[u8], bundle: &Bundle) -> Re
 }
 
 /// What the fabric has to punt an object for, by the last section of `spec/json.md`.
-pub fn punt(reading: &Reading) -> Option<PuntReason> {
+pub fn punt(reading: &Reading, bundle: &Bundle) -> Option<PuntReason> {
+    let name = reading.values[Field::Model as usize].string.as_deref().unwrap_or("");
+    let long = bundle.patterns.as_ref().is_some_and(|p| p.long) && name.len() > PATTERN_TEXT_BYTES_MAX;
     let number = [Field::MaxTokens, Field::Temperature, Field::TopK].iter().any(|field| {
         let raw = reading.values[*field as usize].raw.as_deref().unwrap_or("");
         let is_number = matches!(reading.kinds[*field as usize], Kind::Number | Kind::OddNumber);
@@ -70,6 +92,8 @@ pub fn punt(reading: &Reading) -> Option<PuntReason> {
         Some(PuntReason::NameEscape)
     } else if reading.model_escape {
         Some(PuntReason::ValueEscape)
+    } else if long {
+        Some(PuntReason::ValueBytes)
     } else if number {
         Some(PuntReason::Number)
     } else {
@@ -99,6 +123,13 @@ fn fields(record: &Record, reading: &Reading, bundle: &Bundle) -> Result<(), Str
     if record.model != model {
         return Err(format!("model: the record says {:?}, the reference {model:?}", record.model));
     }
+    let class = name.zip(bundle.patterns.as_ref()).map_or(0, |(name, patterns)| patterns.class(name.as_bytes()));
+    let in_filter = |name: &str| bundle.hot.may_contain(text_hash(&bundle.hash_key, name.as_bytes()));
+    let hot = name.is_some_and(|n| (1..=MODEL_NAME_BYTES_MAX).contains(&n.len()) && in_filter(n));
+    if (record.class, record.hot) != (class, hot) {
+        let ours = (record.class, record.hot);
+        return Err(format!("class and heat of the model: the record says {ours:?}, the tables {:?}", (class, hot)));
+    }
     let numbers = [
         (Field::MaxTokens, record.max_tokens),
         (Field::Temperature, record.temperature_milli),
@@ -119,7 +150,7 @@ fn fields(record: &Record, reading: &Reading, bundle: &Bundle) -> Result<(), Str
 /// With the difference.
 pub fn exact_and_reference(body: &[u8]) -> Result<(), String> {
     let reading = reference::read(body);
-    let ours = json::read(body);
+    let ours = json::read(body, &Bundle::default().names);
     let status = match ours.status {
         BodyStatus::Ok => Status::Ok,
         BodyStatus::Invalid => Status::Invalid,
@@ -169,14 +200,14 @@ pub fn records_and_exact_path(records: &[Record], stream: &[u8], bundle: &Bundle
         if request.error.is_some() || !request.complete {
             return Err(format!("request {}: the software path says {:?}", record.index, request.error));
         }
-        let body = request::body(request);
-        let exact = request::record(request, &body, bundle, record.connection, record.index);
+        let body = request::body(request, bundle);
+        let exact = request::record(request, &body, bundle, record.bank, record.connection, record.index);
         let same = match record.disposition {
             Disposition::Pass => exact.disposition == Disposition::Pass,
             _ if matches!(body.status, BodyStatus::Ok) => exact == *record,
             // no fields to compare
             _ => {
-                let head = |r: &Record| (r.disposition, r.tenant, r.retry, r.body_bytes);
+                let head = |r: &Record| (r.disposition, r.tenant, r.key_known, r.bank, r.retry, r.body_bytes);
                 head(&exact) == head(record)
             }
         };

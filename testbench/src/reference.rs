@@ -1,6 +1,7 @@
 //! The reference for a body: serde_json and plain code, by the rules of `spec/json.md`.
 //!
 //! Nothing here is shared with the twin, and nothing is fast.
+use forebay_decide::{Bundle, Name};
 use forebay_spec::limits::JSON_DEPTH_MAX;
 use forebay_spec::record::FIELDS;
 use forebay_spec::{Field, Kind};
@@ -59,8 +60,13 @@ impl Reading {
     }
 }
 
-/// Reads a body.
+/// Reads a body, with each field by its own name.
 pub fn read(body: &[u8]) -> Reading {
+    read_names(body, &Bundle::default().names)
+}
+
+/// Reads a body, with the fields by these names.
+pub fn read_names(body: &[u8], names: &[Name]) -> Reading {
     let Ok(text) = std::str::from_utf8(body) else {
         return Reading::nothing(Status::Utf8);
     };
@@ -74,11 +80,11 @@ pub fn read(body: &[u8]) -> Reading {
             for (name, raw) in members {
                 reading.name_escape |= name.contains('\\');
                 let name: Option<String> = serde_json::from_str(name).ok();
-                let Some(field) = Field::ALL.iter().find(|f| Some(f.name()) == name.as_deref()) else { continue };
-                reading.model_escape |= *field == Field::Model && raw.starts_with('"') && raw.contains('\\');
-                let (kind, value) = value(*field, raw);
-                reading.kinds[*field as usize] = kind;
-                reading.values[*field as usize] = value;
+                let Some(&Name { field, .. }) = names.iter().find(|n| Some(&n.text) == name.as_ref()) else { continue };
+                reading.model_escape |= field == Field::Model && raw.starts_with('"') && raw.contains('\\');
+                let (kind, value) = value(field, raw);
+                reading.kinds[field as usize] = kind;
+                reading.values[field as usize] = value;
             }
             reading
         }
@@ -300,6 +306,9 @@ mod tests {
     fn the_last_of_a_name_counts_however_it_is_written() {
         let r = read(br#"{"max_tokens":1,"a":{"max_tokens":2},"max\u005ftokens":3,"MAX_TOKENS":4}"#);
         assert_eq!((r.kinds[0], r.number(Field::MaxTokens)), (Kind::Number, 3));
+        let names = [("a", Field::MaxTokens), ("b", Field::MaxTokens)].map(|(n, field)| Name { text: n.into(), field });
+        let r = read_names(br#"{"b":1,"a":2,"c":3}"#, &names);
+        assert_eq!(r.number(Field::MaxTokens), 2);
         let r = read(br#"{"max_tokens":1,"max_tokens":"2"}"#);
         assert_eq!((r.kinds[0], r.number(Field::MaxTokens)), (Kind::String, 0));
         let r = read(br#"{"model":"x","model":"a\u0062\"c"}"#);

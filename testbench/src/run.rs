@@ -89,7 +89,7 @@ impl Host {
         }
         self.next_seq = self.next_seq.wrapping_add(1);
         match event.input {
-            Input::Tick { .. } => {}
+            Input::Tick { .. } | Input::Switch { .. } => {}
             Input::Release(release) => {
                 let same = |r: &Release| (r.slot, r.generation) == (release.slot, release.generation);
                 if let Some(at) = self.running.iter().position(same) {
@@ -273,6 +273,18 @@ mod tests {
         }
         fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
             self.twin.configure(bundle)
+        }
+        fn load(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
+            self.twin.load(bundle)
+        }
+        fn switch(&mut self) -> Result<(), DeviceError> {
+            self.twin.switch()
+        }
+        fn expire(&mut self) -> Result<(), DeviceError> {
+            self.twin.expire()
+        }
+        fn busy(&mut self) -> Result<[bool; 2], DeviceError> {
+            self.twin.busy()
         }
         fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
             self.twin.segment(segment)

@@ -5,8 +5,29 @@ use forebay_decide::datapath::Datapath;
 use forebay_decide::Bundle;
 use forebay_device::{Device, DeviceError, Latency, Output, TwinDevice};
 use forebay_sim::SimDevice;
-use forebay_spec::limits::BOARD;
 use forebay_spec::{Action, Verdict};
+
+/// The cores that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 8 bytes a clock, profile `board`.
+    Bytes8,
+    /// 64 bytes a clock, profile `fleet`.
+    Bytes64,
+}
+
+impl Width {
+    /// Both.
+    pub const BOTH: [Width; 2] = [Width::Bytes8, Width::Bytes64];
+
+    /// Such a core, not configured.
+    pub fn device(self) -> SimDevice {
+        match self {
+            Width::Bytes8 => SimDevice::new(),
+            Width::Bytes64 => SimDevice::wide(),
+        }
+    }
+}
 
 /// Twin and simulated core, step by step.
 pub struct Pair {
@@ -20,8 +41,9 @@ pub struct Pair {
 
 impl Pair {
     /// Both, not configured.
-    pub fn new() -> Self {
-        Pair { twin: TwinDevice::new(BOARD), sim: SimDevice::new(), host: Host::default() }
+    pub fn new(width: Width) -> Self {
+        let sim = width.device();
+        Pair { twin: TwinDevice::new(sim.profile()), sim, host: Host::default() }
     }
 
     /// Resets both and gives them a bundle.
@@ -41,12 +63,6 @@ impl Pair {
     /// With the first difference.
     pub fn run(&mut self, script: &Script) -> Result<Vec<Output>, String> {
         side_by_side(&mut self.twin, &mut self.sim, &mut self.host, script)
-    }
-}
-
-impl Default for Pair {
-    fn default() -> Self {
-        Pair::new()
     }
 }
 
@@ -114,7 +130,8 @@ pub fn give_timed(sim: &mut SimDevice, pieces: &[Piece]) -> Result<Vec<(Verdict,
 pub fn give_beside_twin(sim: &mut SimDevice, bundle: &Bundle, pieces: &[Piece]) -> Result<Vec<Output>, String> {
     let outputs = give(sim, pieces)?;
     let mut expected = Vec::new();
-    let mut twin = Datapath::new(bundle, BOARD);
+    let profile = sim.profile();
+    let mut twin = Datapath::new(bundle, profile);
     for p in pieces {
         twin.segment(p.connection, p.start, p.close, &p.payload, &mut |r| expected.push(r));
     }
@@ -124,7 +141,7 @@ pub fn give_beside_twin(sim: &mut SimDevice, bundle: &Bundle, pieces: &[Piece]) 
         let (ours, twins, counts) = (got.get(at), expected.get(at), (got.len(), expected.len()));
         return Err(format!("record {at} of {} is {ours:?}, the twin's of {} {twins:?}", counts.0, counts.1));
     }
-    replay(&outputs, bundle, BOARD)?;
+    replay(&outputs, bundle, profile)?;
     counts_agree(sim, &outputs)?;
     Ok(outputs)
 }

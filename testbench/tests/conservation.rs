@@ -19,7 +19,9 @@ fn profile(c: &mut Choices<'_>) -> Profile {
 fn counters_agree(device: &TwinDevice, before: Books, books: Books) -> Result<(), String> {
     let c = device.counters();
     let sum = |counts: &[u64]| counts.iter().sum::<u64>();
-    let theirs = [c.admit, sum(&c.refuse), sum(&c.reject), c.pass, sum(&c.released), c.events[3]];
+    // records come last in the order of inputs
+    let [.., records] = c.events;
+    let theirs = [c.admit, sum(&c.refuse), sum(&c.reject), c.pass, sum(&c.released), records];
     let ours = [
         books.admit - before.admit,
         books.refuse - before.refuse,

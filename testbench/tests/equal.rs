@@ -10,7 +10,7 @@ use forebay_spec::{Action, Input, RefuseReason, ReleaseKind};
 use forebay_testbench::cases::for_cases;
 use forebay_testbench::generate::{bundle, Answer, Choices, Piece, Script, Step, MODELS};
 use forebay_testbench::run::{records, replay};
-use forebay_testbench::simulated::{counts_agree, give_beside_twin, Pair};
+use forebay_testbench::simulated::{counts_agree, give_beside_twin, Pair, Width};
 use std::cell::{Cell, RefCell};
 
 fn stimulus(c: &mut Choices<'_>, sim: &mut SimDevice) {
@@ -21,17 +21,17 @@ fn stimulus(c: &mut Choices<'_>, sim: &mut SimDevice) {
 /// Streams of several connections with releases, ticks, and answers to punts between the segments, resets in between.
 #[test]
 fn generated_streams_give_equal_outputs() {
-    let pair = RefCell::new(Pair::new());
+    let pairs = Width::BOTH.map(|w| RefCell::new(Pair::new(w)));
     let requests = Cell::new(0);
     for_cases(800, 3000, |c| {
-        let pair = &mut *pair.borrow_mut();
+        let pair = &mut *pairs[c.below(2)].borrow_mut();
         let bundle = bundle(c);
         pair.configure(&bundle)?;
         stimulus(c, &mut pair.sim);
         let script = Script::generate(c, 4, BOARD.connections);
         let outputs = pair.run(&script)?;
         counts_agree(&pair.sim, &outputs)?;
-        replay(&outputs, &bundle, BOARD)?;
+        replay(&outputs, &bundle, pair.sim.profile())?;
         requests.set(requests.get() + outputs.iter().filter(|o| matches!(o, Output::Verdict(_))).count());
         Ok(())
     });
@@ -39,8 +39,8 @@ fn generated_streams_give_equal_outputs() {
     assert!(requests.get() > 3000, "{}", requests.get());
 }
 
-/// A request whose header has `header_bytes` bytes modulo 8 and whose body has `body_bytes`.
-fn aligned(header_bytes: usize, body_bytes: usize) -> Vec<u8> {
+/// A request whose header has `header_bytes` bytes modulo those of a beat and whose body has `body_bytes`.
+fn aligned(beat_bytes: usize, header_bytes: usize, body_bytes: usize) -> Vec<u8> {
     let body = match body_bytes {
         0..=1 => " ".repeat(body_bytes),
         2..=15 => format!("{{{}}}", " ".repeat(body_bytes - 2)),
@@ -49,22 +49,32 @@ fn aligned(header_bytes: usize, body_bytes: usize) -> Vec<u8> {
     };
     assert_eq!(body.len(), body_bytes, "{body}");
     let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\nx: \r\n\r\n", body.len());
-    let pad = (8 + header_bytes - head.len() % 8) % 8;
+    let pad = (beat_bytes + header_bytes - head.len() % beat_bytes) % beat_bytes;
     (head.replace("x: ", &format!("x: {}", "p".repeat(pad))) + &body).into_bytes()
+}
+
+/// Lengths of bodies around the beat: all up to five of 8 bytes, those around one and two of 64.
+fn lengths(beat_bytes: usize) -> Vec<usize> {
+    if beat_bytes == 8 {
+        (0..=40).collect()
+    } else {
+        [0, 1, 2, 15, 16, 30].into_iter().chain(beat_bytes - 4..=beat_bytes + 4).chain([127, 128, 129]).collect()
+    }
 }
 
 #[test]
 fn lengths_around_the_beat_give_equal_outputs() {
-    let mut pair = Pair::new();
-    let mut verdicts = 0;
-    for idle_percent in [0, 30, 80] {
-        pair.configure(&Bundle { models: vec![MODELS[0].to_string()], ..Bundle::default() }).unwrap();
-        pair.sim.set_idle(idle_percent, 7);
-        for header_bytes in 0..8 {
+    for width in Width::BOTH {
+        let mut pair = Pair::new(width);
+        let beat_bytes = pair.sim.beat_bytes();
+        let (mut verdicts, mut expected) = (0, 0);
+        for (idle_percent, header_bytes) in [0, 30, 80].into_iter().flat_map(|i| (0..8).map(move |h| (i, h))) {
+            pair.configure(&Bundle { models: vec![MODELS[0].to_string()], ..Bundle::default() }).unwrap();
+            pair.sim.set_idle(idle_percent, 7);
             let mut script = Script::default();
-            for body_bytes in 0..=40 {
+            for body_bytes in lengths(beat_bytes) {
                 // alone, and cut in two with a second one behind it
-                let request = aligned(header_bytes, body_bytes);
+                let request = aligned(beat_bytes, header_bytes * beat_bytes / 8 + header_bytes % 3, body_bytes);
                 let twice = request.repeat(2);
                 let middle = body_bytes * 3 % request.len();
                 for (payload, start, close) in
@@ -74,21 +84,22 @@ fn lengths_around_the_beat_give_equal_outputs() {
                     script.steps.push(Step::Segment(piece));
                 }
                 script.steps.extend(std::iter::repeat_n(Step::Release { which: 0, kind: ReleaseKind::Done }, 3));
+                expected += 3;
             }
             let outputs = pair.run(&script).unwrap();
             verdicts += outputs.iter().filter(|o| matches!(o, Output::Verdict(_))).count();
         }
+        println!("{verdicts} verdicts");
+        assert_eq!(verdicts, expected);
     }
-    println!("{verdicts} verdicts");
-    assert_eq!(verdicts, 3 * 8 * 41 * 3);
 }
 
 /// All slots, then none left; slots come back in another order and are granted again.
 #[test]
 fn a_full_device_gives_equal_outputs() {
-    let mut pair = Pair::new();
+    let mut pair = Pair::new(Width::Bytes8);
     pair.configure(&Bundle { level_limits: [u16::MAX; LEVELS], ..Bundle::default() }).unwrap();
-    let request = aligned(3, 16);
+    let request = aligned(8, 3, 16);
     let ask = |count: usize| {
         Step::Segment(Piece { connection: 255, start: true, close: true, payload: request.repeat(count) })
     };
@@ -111,7 +122,7 @@ fn a_full_device_gives_equal_outputs() {
 /// Time and places wrap, and inputs that only the host sends are logged the same.
 #[test]
 fn host_inputs_give_equal_outputs() {
-    let mut pair = Pair::new();
+    let mut pair = Pair::new(Width::Bytes8);
     pair.configure(&Bundle::default()).unwrap();
     let mut script = Script::default();
     for n in 0..2000u32 {
@@ -131,36 +142,38 @@ fn host_inputs_give_equal_outputs() {
 /// The same lengths with gaps and with ticks that keep records from the arbiter, nothing between the segments.
 #[test]
 fn lengths_around_the_beat_under_back_pressure_give_equal_records() {
-    let mut sim = SimDevice::new();
-    sim.set_pipelined(true);
     let bundle = Bundle { models: vec![MODELS[0].to_string()], ..Bundle::default() };
-    let (mut total, mut ticks) = (0, 0);
-    for (idle_percent, tick_percent) in [0, 30, 80].into_iter().flat_map(|i| [0, 50, 90].map(|t| (i, t))) {
-        for header_bytes in 0..8 {
-            let mut pieces = Vec::new();
-            for (n, body_bytes) in (0..=40).enumerate() {
-                let connection = (n * 50 % BOARD.connections) as u16;
-                let twice = aligned(header_bytes, body_bytes).repeat(2);
-                // whole, and cut anywhere in either request
-                let middle = n * 13 % twice.len();
-                pieces.push(Piece { connection, start: true, close: false, payload: twice.clone() });
-                pieces.push(Piece { connection, start: false, close: false, payload: twice[..middle].to_vec() });
-                pieces.push(Piece { connection, start: false, close: true, payload: twice[middle..].to_vec() });
+    for width in Width::BOTH {
+        let mut sim = width.device();
+        sim.set_pipelined(true);
+        let (beat_bytes, connections) = (sim.beat_bytes(), sim.profile().connections);
+        let (mut total, mut expected, mut ticks) = (0, 0, 0);
+        for (idle_percent, tick_percent) in [0, 30, 80].into_iter().flat_map(|i| [0, 50, 90].map(|t| (i, t))) {
+            for header_bytes in 0..8 {
+                let mut pieces = Vec::new();
+                for (n, body_bytes) in lengths(beat_bytes).into_iter().enumerate() {
+                    let connection = (n * 50 % connections) as u16;
+                    let twice = aligned(beat_bytes, header_bytes * beat_bytes / 8, body_bytes).repeat(2);
+                    // whole, and cut anywhere in either request
+                    let middle = n * 13 % twice.len();
+                    pieces.push(Piece { connection, start: true, close: false, payload: twice.clone() });
+                    pieces.push(Piece { connection, start: false, close: false, payload: twice[..middle].to_vec() });
+                    pieces.push(Piece { connection, start: false, close: true, payload: twice[middle..].to_vec() });
+                    expected += 4;
+                }
+                sim.configure(&bundle).unwrap();
+                sim.set_idle(idle_percent, 7);
+                sim.set_ticks(tick_percent);
+                let outputs = give_beside_twin(&mut sim, &bundle, &pieces).unwrap();
+                total += records(&outputs).len();
+                let tick = |o: &&Output| matches!(o, Output::Event(e) if matches!(e.input, Input::Tick { .. }));
+                ticks += outputs.iter().filter(tick).count();
             }
-            sim.configure(&bundle).unwrap();
-            sim.set_idle(idle_percent, 7);
-            sim.set_ticks(tick_percent);
-            let outputs = give_beside_twin(&mut sim, &bundle, &pieces).unwrap();
-            total += records(&outputs).len();
-            ticks += outputs
-                .iter()
-                .filter(|o| matches!(o, Output::Event(e) if matches!(e.input, Input::Tick { .. })))
-                .count();
         }
+        println!("{total} records, {ticks} ticks");
+        assert_eq!(total, expected);
+        assert!(ticks > total / 2);
     }
-    println!("{total} records, {ticks} ticks");
-    assert_eq!(total, 3 * 3 * 8 * 41 * 4);
-    assert!(ticks > total);
 }
 
 /// More records than the queue holds, while ticks keep nearly all of them from the arbiter: nothing is lost.
@@ -172,7 +185,7 @@ fn a_full_queue_of_records_gives_equal_records() {
     sim.configure(&bundle).unwrap();
     sim.set_ticks(75);
     let piece = |n: u16| {
-        let payload = aligned(usize::from(n) % 8, usize::from(n) % 41).repeat(3);
+        let payload = aligned(8, usize::from(n) % 8, usize::from(n) % 41).repeat(3);
         Piece { connection: n % 256, start: true, close: true, payload }
     };
     let pieces: Vec<Piece> = (0..300).map(piece).collect();
@@ -184,10 +197,11 @@ fn a_full_queue_of_records_gives_equal_records() {
 /// A reset while bytes are under way leaves nothing behind: outputs and clocks are those of a core that was just made.
 #[test]
 fn a_reset_in_mid_stream_is_a_fresh_start() {
-    let used = RefCell::new(SimDevice::new());
+    let devices = Width::BOTH.map(|w| RefCell::new(w.device()));
     let (total, lost) = (Cell::new(0), Cell::new(0));
     for_cases(300, 3000, |c| {
-        let used = &mut *used.borrow_mut();
+        let place = c.below(2);
+        let used = &mut *devices[place].borrow_mut();
         let segments = |c: &mut Choices<'_>| -> Vec<Piece> {
             let script = Script::generate(c, 6, 8);
             script.steps.into_iter().filter_map(|s| if let Step::Segment(p) = s { Some(p) } else { None }).collect()
@@ -199,7 +213,7 @@ fn a_reset_in_mid_stream_is_a_fresh_start() {
         used.set_ticks(c.one(&[90, 90, 0]));
         // up to here, without waiting for what is under way
         let mut sent = 0;
-        let mut twin = Datapath::new(&first, BOARD);
+        let mut twin = Datapath::new(&first, used.profile());
         for piece in &pieces[..c.below(pieces.len() + 1)] {
             used.segment(piece.segment()).map_err(|e| e.to_string())?;
             twin.segment(piece.connection, piece.start, piece.close, &piece.payload, &mut |_| sent += 1);
@@ -216,7 +230,7 @@ fn a_reset_in_mid_stream_is_a_fresh_start() {
             Ok::<_, String>((outputs, sim.stats()))
         };
         let after = run(used)?;
-        let fresh = run(&mut SimDevice::new())?;
+        let fresh = run(&mut Width::BOTH[place].device())?;
         if after != fresh {
             return Err(format!("after a reset {after:?}\n  fresh {fresh:?}"));
         }

@@ -9,7 +9,7 @@ use forebay_device::{Device, Output, TwinDevice};
 use forebay_spec::limits::{BOARD, MODELS_MAX, MODEL_NAME_BYTES_MAX, PROOF, TENANTS_MAX};
 use forebay_spec::{Disposition, Input, Record};
 use forebay_testbench::agree::{
-    exact_and_reference, exact_requests, record_and_reference, records_and_exact_path, twin_record,
+    exact_and_reference, exact_requests, record_and_reference, records_and_exact_path, Twin,
 };
 use forebay_testbench::cases::shown;
 use forebay_testbench::corpus;
@@ -112,7 +112,8 @@ fn json_body() {
         },
         check: |body| {
             exact_and_reference(body)?;
-            record_and_reference(&twin_record(body, &bundle())?, body, &bundle())
+            let twin = Twin::new(bundle());
+            record_and_reference(&twin.record(body)?, body, twin.bundle())
         },
     });
 }

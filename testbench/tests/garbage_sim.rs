@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 use forebay_decide::Bundle;
 use forebay_device::{Device, Output};
-use forebay_sim::SimDevice;
 use forebay_spec::limits::{BOARD, BODY_BYTES_MAX, CREDENTIAL_BYTES_MAX, HEADER_BYTES_MAX};
 use forebay_spec::{Disposition, PuntReason};
 use forebay_testbench::agree::plain_request;
@@ -12,7 +11,7 @@ use forebay_testbench::generate::{
     absurd_lengths, cut, damage, long_headers, noise, stream, Choices, Piece, Script, Step,
 };
 use forebay_testbench::run::{records, replay};
-use forebay_testbench::simulated::{counts_agree, give_beside_twin, Pair};
+use forebay_testbench::simulated::{counts_agree, give_beside_twin, Pair, Width};
 use std::cell::{Cell, RefCell};
 
 /// Gives pieces to both, one after another; what came out, once everything agrees.
@@ -22,7 +21,7 @@ fn equal(pair: &mut Pair, pieces: Vec<Piece>) -> Result<Vec<Output>, String> {
     let script = Script { steps: pieces.into_iter().map(Step::Segment).collect(), ..Script::default() };
     let outputs = pair.run(&script)?;
     counts_agree(&pair.sim, &outputs)?;
-    replay(&outputs, &bundle, BOARD)?;
+    replay(&outputs, &bundle, pair.sim.profile())?;
     Ok(outputs)
 }
 
@@ -54,10 +53,10 @@ fn garbage(c: &mut Choices<'_>) -> Vec<u8> {
 
 #[test]
 fn garbage_gives_equal_outputs() {
-    let pair = RefCell::new(Pair::new());
+    let pairs = Width::BOTH.map(|w| RefCell::new(Pair::new(w)));
     let ends = Cell::new(0);
     for_cases(1_000, 1500, |c| {
-        let pair = &mut *pair.borrow_mut();
+        let pair = &mut *pairs[c.below(2)].borrow_mut();
         pair.sim.set_idle(c.one(&[0, 0, 30]), u64::from(c.wide()));
         let number = c.below(BOARD.connections) as u16;
         let bytes = garbage(c);
@@ -81,11 +80,11 @@ fn garbage_gives_equal_outputs() {
 /// Many connections at once, nothing between their segments, ticks beside them.
 #[test]
 fn garbage_on_many_connections_gives_equal_outputs() {
-    let sim = RefCell::new(SimDevice::new());
-    sim.borrow_mut().set_pipelined(true);
+    let sims = Width::BOTH.map(|w| RefCell::new(w.device()));
+    sims.iter().for_each(|s| s.borrow_mut().set_pipelined(true));
     let total = Cell::new(0);
     for_cases(200, 4000, |c| {
-        let sim = &mut *sim.borrow_mut();
+        let sim = &mut *sims[c.below(2)].borrow_mut();
         let bundle = Bundle::default();
         sim.configure(&bundle).map_err(|e| e.to_string())?;
         sim.set_ticks(c.one(&[0, 30, 90]));
@@ -111,47 +110,59 @@ fn garbage_on_many_connections_gives_equal_outputs() {
 
 #[test]
 fn every_truncation_gives_equal_outputs() {
-    let mut pair = Pair::new();
+    Width::BOTH.into_iter().for_each(|width| every_truncation(&mut Pair::new(width)));
+}
+
+fn every_truncation(pair: &mut Pair) {
     let request = plain_request(br#"{"max_tokens": 256, "model": "gpt-4", "messages": [{"content": "a \" b"}]}"#);
     for kept in 1..request.len() {
-        assert_eq!(whole(&mut pair, &request[..kept]), punt(PuntReason::Truncated), "{kept} bytes kept");
-        let second = whole(&mut pair, &[&request[..], &request[..kept]].concat());
+        assert_eq!(whole(pair, &request[..kept]), punt(PuntReason::Truncated), "{kept} bytes kept");
+        let second = whole(pair, &[&request[..], &request[..kept]].concat());
         assert_eq!(second, [vec![Disposition::Decide], punt(PuntReason::Truncated)].concat(), "{kept} bytes kept");
     }
 }
 
 #[test]
 fn absurd_content_lengths_give_equal_outputs() {
-    let mut pair = Pair::new();
+    Width::BOTH.into_iter().for_each(|width| absurd_content_lengths(&mut Pair::new(width)));
+}
+
+fn absurd_content_lengths(pair: &mut Pair) {
     for request in absurd_lengths() {
-        assert_eq!(whole(&mut pair, &request), punt(PuntReason::ContentLength));
+        assert_eq!(whole(pair, &request), punt(PuntReason::ContentLength));
     }
     let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {BODY_BYTES_MAX}\r\n\r\n{{}}");
-    assert_eq!(whole(&mut pair, head.as_bytes()), punt(PuntReason::Truncated));
+    assert_eq!(whole(pair, head.as_bytes()), punt(PuntReason::Truncated));
 }
 
 #[test]
 fn ten_megabyte_headers_give_equal_outputs() {
+    Width::BOTH.into_iter().for_each(|width| ten_megabyte_headers(&mut Pair::new(width)));
+}
+
+fn ten_megabyte_headers(pair: &mut Pair) {
     use PuntReason::{Credential, HeaderBytes, RequestLine};
-    let mut pair = Pair::new();
     let reasons = [HeaderBytes, HeaderBytes, HeaderBytes, HeaderBytes, RequestLine, RequestLine, Credential];
     // one of ten megabytes, the others of as many bytes as tell them from it
     for (header, reason) in long_headers(1 << 16).iter().zip(reasons) {
-        assert_eq!(whole(&mut pair, header), punt(reason), "{}", shown(header));
+        assert_eq!(whole(pair, header), punt(reason), "{}", shown(header));
     }
-    assert_eq!(whole(&mut pair, &long_headers(10 << 20)[0]), punt(HeaderBytes));
+    assert_eq!(whole(pair, &long_headers(10 << 20)[0]), punt(HeaderBytes));
 }
 
 #[test]
 fn limits_to_the_byte_give_equal_outputs() {
-    let mut pair = Pair::new();
+    Width::BOTH.into_iter().for_each(|width| limits_to_the_byte(&mut Pair::new(width)));
+}
+
+fn limits_to_the_byte(pair: &mut Pair) {
     let request = |name: &str, bytes: usize| {
         format!("POST /v1/messages HTTP/1.1\r\n{name}: {}\r\n\r\n", "v".repeat(bytes)).into_bytes()
     };
     let room = HEADER_BYTES_MAX as usize - request("x", 0).len();
     let most = CREDENTIAL_BYTES_MAX as usize;
     for (name, bytes, reason) in [("x", room, PuntReason::HeaderBytes), ("x-api-key", most, PuntReason::Credential)] {
-        assert_eq!(whole(&mut pair, &request(name, bytes)), [Disposition::Decide]);
-        assert_eq!(whole(&mut pair, &request(name, bytes + 1)), punt(reason));
+        assert_eq!(whole(pair, &request(name, bytes)), [Disposition::Decide]);
+        assert_eq!(whole(pair, &request(name, bytes + 1)), punt(reason));
     }
 }

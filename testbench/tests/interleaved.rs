@@ -2,12 +2,11 @@
 #![cfg(feature = "sim")]
 #![allow(clippy::unwrap_used)]
 use forebay_device::Device;
-use forebay_sim::SimDevice;
 use forebay_spec::limits::BOARD;
 use forebay_testbench::cases::for_cases;
 use forebay_testbench::generate::{bundle, cut, stream, Choices, Piece};
 use forebay_testbench::run::records;
-use forebay_testbench::simulated::{give, give_beside_twin};
+use forebay_testbench::simulated::{give_beside_twin, Width};
 use std::cell::{Cell, RefCell};
 
 /// Streams of `connections` connections, each cut into segments and closed, in a random order of their segments.
@@ -35,11 +34,11 @@ fn interleave(c: &mut Choices<'_>, connections: u16) -> Vec<Piece> {
 /// Back to back, with gaps, and with ticks that keep the arbiter busy: no gap between segments in any of them.
 #[test]
 fn segments_of_many_connections_back_to_back() {
-    let sim = RefCell::new(SimDevice::new());
-    sim.borrow_mut().set_pipelined(true);
+    let sims = Width::BOTH.map(|w| RefCell::new(w.device()));
+    sims.iter().for_each(|s| s.borrow_mut().set_pipelined(true));
     let (total, waited) = (Cell::new(0), Cell::new(false));
     for_cases(400, 6000, |c| {
-        let sim = &mut *sim.borrow_mut();
+        let sim = &mut *sims[c.below(2)].borrow_mut();
         let bundle = bundle(c);
         sim.configure(&bundle).map_err(|e| e.to_string())?;
         sim.set_idle(c.one(&[0, 0, 0, 20]), u64::from(c.wide()));
@@ -54,27 +53,4 @@ fn segments_of_many_connections_back_to_back() {
     });
     println!("{} records", total.get());
     assert!(total.get() > 5_000 && waited.get(), "{} records, waited: {}", total.get(), waited.get());
-}
-
-/// Every context at once ends a body of one beat in consecutive clocks: the queue takes them all.
-#[test]
-fn every_connection_ends_its_body_in_consecutive_clocks() {
-    let mut sim = SimDevice::new();
-    sim.configure(&forebay_decide::Bundle::default()).unwrap();
-    sim.set_pipelined(true);
-    let body = br#"{"a":1}}"#;
-    let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\n\r\n", body.len());
-    let all = 0..BOARD.connections as u16;
-    let piece =
-        |connection, start, payload: &[u8]| Piece { connection, start, close: false, payload: payload.to_vec() };
-    let heads = all.clone().map(|n| piece(n, true, head.as_bytes()));
-    let bodies = all.map(|n| piece(n, false, body));
-    heads.for_each(|p| sim.segment(p.segment()).unwrap());
-    sim.flush().unwrap();
-    let before = sim.stats();
-    let outputs = give(&mut sim, &bodies.collect::<Vec<_>>()).unwrap();
-    let after = sim.stats();
-    assert_eq!(records(&outputs).len(), BOARD.connections);
-    assert_eq!(after.stall_clocks, before.stall_clocks, "a body beat waited");
-    assert_eq!(after.paused_clocks, 0);
 }

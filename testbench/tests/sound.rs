@@ -6,7 +6,7 @@ use forebay_decide::tag::keyed_tag;
 use forebay_decide::Bundle;
 use forebay_spec::limits::{LEVELS, PROOF};
 use forebay_spec::{Disposition, PuntReason, Record};
-use forebay_testbench::agree::{exact_and_reference, record_and_reference, records_and_exact_path, twin_record};
+use forebay_testbench::agree::{exact_and_reference, record_and_reference, records_and_exact_path, Twin};
 use forebay_testbench::cases::{data, for_cases, shown};
 use forebay_testbench::generate::{
     any_body, bundle, cut, ordinary_body, ordinary_request, stream, Outcome, CREDENTIALS, MODELS,
@@ -28,11 +28,11 @@ fn whole_bundle() -> Bundle {
 }
 
 /// The body through twin, validator and reference.
-fn body_agrees(body: &[u8], bundle: &Bundle) -> Result<Record, String> {
+fn body_agrees(body: &[u8], twin: &Twin) -> Result<Record, String> {
     let tell = |e| format!("{e}\n  body: {}", shown(body));
     exact_and_reference(body).map_err(tell)?;
-    let record = twin_record(body, bundle).map_err(tell)?;
-    record_and_reference(&record, body, bundle).map_err(tell)?;
+    let record = twin.record(body).map_err(tell)?;
+    record_and_reference(&record, body, twin.bundle()).map_err(tell)?;
     Ok(record)
 }
 
@@ -67,10 +67,10 @@ impl Table {
 
 #[test]
 fn generated_bodies_are_read_right_or_punted() {
-    let bundle = whole_bundle();
+    let twin = Twin::new(whole_bundle());
     let table = Cell::new(Table::default());
     for_cases(100_000, 400, |c| {
-        let record = body_agrees(&any_body(c), &bundle)?;
+        let record = body_agrees(&any_body(c), &twin)?;
         let mut counts = table.take();
         counts.count(&record);
         table.set(counts);
@@ -108,12 +108,12 @@ fn every_small_object_is_read_right_or_punted() {
         "\"\\\\\"",
     ];
     const SPACES: [&str; 3] = ["", " ", "\n\t\r          "];
-    let bundle = whole_bundle();
+    let twin = Twin::new(whole_bundle());
     let members: Vec<String> =
         SPACES.iter().flat_map(|s| NAMES.map(|n| VALUES.map(|v| format!("{s}{n}{s}:{s}{v}{s}"))).concat()).collect();
     let mut bodies = 0;
     let mut check = |text: &str| {
-        let record = body_agrees(format!("{{{text}}}").as_bytes(), &bundle).unwrap();
+        let record = body_agrees(format!("{{{text}}}").as_bytes(), &twin).unwrap();
         assert_eq!(record.body_bytes as usize == text.len() + 2, record.disposition == Disposition::Decide);
         bodies += 1;
     };
@@ -133,12 +133,12 @@ fn every_small_object_is_read_right_or_punted() {
 
 #[test]
 fn corpus_bodies_are_read_right_or_punted() {
-    let bundle = whole_bundle();
+    let twin = Twin::new(whole_bundle());
     let bodies = corpus::files(&corpus::folder().join("bodies")).unwrap();
     assert!(bodies.len() >= 60, "{} files in corpus/bodies", bodies.len());
     let mut table = Table::default();
     for body in bodies {
-        table.count(&body_agrees(&body.bytes, &bundle).unwrap_or_else(|e| panic!("{}: {e}", body.name)));
+        table.count(&body_agrees(&body.bytes, &twin).unwrap_or_else(|e| panic!("{}: {e}", body.name)));
     }
     table.print("corpus/bodies");
 }
@@ -147,7 +147,7 @@ fn corpus_bodies_are_read_right_or_punted() {
 #[test]
 fn json_test_suite_is_read_right_or_punted() {
     let Some(data) = data("json_test_suite_is_read_right_or_punted") else { return };
-    let bundle = whole_bundle();
+    let twin = Twin::new(whole_bundle());
     for body in corpus::json_test_suite(&data).unwrap() {
         let inside = |before: &str, after: &str| [before.as_bytes(), &body.bytes, after.as_bytes()].concat();
         let variants = [
@@ -158,7 +158,7 @@ fn json_test_suite_is_read_right_or_punted() {
             inside("{\"messages\":[", "],\"max_tokens\":5}"),
         ];
         for variant in variants {
-            body_agrees(&variant, &bundle).unwrap_or_else(|e| panic!("{}: {e}", body.name));
+            body_agrees(&variant, &twin).unwrap_or_else(|e| panic!("{}: {e}", body.name));
         }
     }
 }
@@ -185,7 +185,7 @@ fn json_test_suite_verdicts_are_kept() {
 #[test]
 fn naughty_strings_are_read_right_or_punted() {
     let Some(data) = data("naughty_strings_are_read_right_or_punted") else { return };
-    let bundle = whole_bundle();
+    let twin = Twin::new(whole_bundle());
     for text in corpus::naughty_strings(&data).unwrap() {
         let quoted = serde_json::to_string(&text).unwrap();
         for body in [
@@ -195,12 +195,12 @@ fn naughty_strings_are_read_right_or_punted() {
             // not quoted: most are not JSON
             format!("{{\"max_tokens\":{text}}}"),
         ] {
-            body_agrees(body.as_bytes(), &bundle).unwrap();
+            body_agrees(body.as_bytes(), &twin).unwrap();
         }
     }
     for (valid, text) in corpus::utf8_cases(&data).unwrap() {
         let body = [b"{\"messages\":\"", &text[..], b"\",\"max_tokens\":5}"].concat();
-        body_agrees(&body, &bundle).unwrap();
+        body_agrees(&body, &twin).unwrap();
         assert_eq!(reference::read(&body).status != reference::Status::Utf8, valid, "{}", shown(&text));
     }
 }
@@ -208,10 +208,10 @@ fn naughty_strings_are_read_right_or_punted() {
 #[test]
 fn sdk_bodies_are_read_right_and_rarely_punted() {
     let Some(data) = data("sdk_bodies_are_read_right_and_rarely_punted") else { return };
-    let bundle = whole_bundle();
+    let twin = Twin::new(whole_bundle());
     let mut table = Table::default();
     for body in corpus::sdk_bodies(&data).unwrap() {
-        table.count(&body_agrees(&body.bytes, &bundle).unwrap_or_else(|e| panic!("{}: {e}", body.name)));
+        table.count(&body_agrees(&body.bytes, &twin).unwrap_or_else(|e| panic!("{}: {e}", body.name)));
     }
     table.assert_few_punts("bodies of the SDKs");
 }

@@ -1,9 +1,9 @@
-//! `forebay`: replay captures, explain a request, check event logs, show the demo.
+//! `forebay`: replay captures, explain a request, compile policies, check event logs, show the demo.
 use clap::{Args, Parser, Subcommand};
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
-use forebay_tools::{demo, explain, replay, Error};
+use forebay_tools::{compile, demo, explain, replay, Error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
@@ -34,6 +34,12 @@ enum Command {
     /// The input is what a client sends on one connection, a JSON body (wrapped as a POST to /v1/messages), or a packet
     /// capture, told apart by its first bytes. Credential headers and queries are not shown.
     Explain(Explain),
+    /// Check a policy, make the bundle file that a device loads, and show what it comes to.
+    ///
+    /// Shown are the names that patterns stand for, sizes of the tables, fill of the filters, the clocks of a record and
+    /// what is left to software. A policy that does not fit is refused with its place, the number, the limit and the
+    /// remedy, and exit code 1.
+    Compile(Compile),
     /// Replay the project's own captures and write a report.
     Demo(Demo),
     /// Run an event log of `replay --events` through the twin and compare every stamp and verdict.
@@ -89,6 +95,22 @@ struct Explain {
 }
 
 #[derive(Args)]
+struct Compile {
+    /// A policy, or a bundle file of any version to be written anew.
+    #[arg(required_unless_present = "show", value_name = "POLICY")]
+    policy: Option<PathBuf>,
+    /// Write the bundle file; without it the policy is only checked and shown.
+    #[arg(short, long, value_name = "BUNDLE")]
+    output: Option<PathBuf>,
+    /// Show what is in a bundle file.
+    #[arg(long, value_name = "BUNDLE", conflicts_with_all = ["policy", "output"])]
+    show: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
 struct Demo {
     /// Folder of captures; default: the project's own.
     #[arg(long)]
@@ -114,6 +136,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Replay(options) => options.run(),
         Command::Explain(options) => options.run(),
+        Command::Compile(options) => options.run(),
         Command::Demo(options) => options.run(),
         Command::VerifyLog(options) => options.run(),
     };
@@ -231,6 +254,19 @@ impl Explain {
             return print(&(line + "\n"));
         }
         print(&explanation.to_string())
+    }
+}
+
+impl Compile {
+    fn run(&self) -> Result<(), Error> {
+        // clap sees to it that one of them is given
+        let source = self.show.as_deref().or(self.policy.as_deref()).unwrap_or(Path::new("policy.toml"));
+        let done = compile::compile(source, self.output.as_deref())?;
+        if self.json {
+            let line = serde_json::to_string(&done).map_err(|e| Error::Usage(e.to_string()))?;
+            return print(&(line + "\n"));
+        }
+        print(&compile::text(&done))
     }
 }
 

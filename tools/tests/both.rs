@@ -27,6 +27,18 @@ impl Device for Spoilt {
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
         self.twin.configure(bundle)
     }
+    fn load(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
+        self.twin.load(bundle)
+    }
+    fn switch(&mut self) -> Result<(), DeviceError> {
+        self.twin.switch()
+    }
+    fn expire(&mut self) -> Result<(), DeviceError> {
+        self.twin.expire()
+    }
+    fn busy(&mut self) -> Result<[bool; 2], DeviceError> {
+        self.twin.busy()
+    }
 
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
         self.twin.segment(segment)

@@ -1,6 +1,6 @@
 //! Writes the Verilog of every block and top: `rtl --out DIR`, one file each and `blocks.tsv`, their list.
 use forebay_hdl::core::{BoardCore8, ProofCore8};
-use forebay_hdl::{arbiter, fields, http, scan, tag, verdict};
+use forebay_hdl::{arbiter, fields, http, models, patterns, scan, tag, tenants, text, verdict};
 use forebay_hdl_tools::emit::{emit, Emitted};
 use rust_hdl::prelude::Block;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,25 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 8] = [
+const ENTRIES: [Entry; 16] = [
     Entry { block: "http", top: "http", profile: "board", width: "8", make: make::<http::Http<8, 64, 8>> },
-    Entry { block: "tag", top: "tag", profile: "", width: "1", make: make::<tag::Tag> },
+    Entry { block: "http", top: "http_64", profile: "fleet", width: "64", make: make::<http::Http<64, 512, 10>> },
+    Entry { block: "tag", top: "tag", profile: "", width: "8", make: make::<tag::Tag> },
+    Entry { block: "tenants", top: "tenants", profile: "", width: "", make: make::<tenants::Tenants> },
     Entry { block: "scan", top: "scan", profile: "board", width: "8", make: make::<scan::Scan<8, 64, 40, 8>> },
-    Entry { block: "fields", top: "fields", profile: "board", width: "8", make: make::<fields::Fields<8, 64, 160, 8>> },
+    Entry { block: "scan", top: "scan_64", profile: "fleet", width: "64", make: make::<scan::Scan<64, 512, 512, 10>> },
+    Entry { block: "fields", top: "fields", profile: "board", width: "8", make: make::<fields::Fields<8, 64, 8>> },
+    Entry {
+        block: "fields",
+        top: "fields_64",
+        profile: "fleet",
+        width: "64",
+        make: make::<fields::Fields<64, 512, 10>>,
+    },
+    Entry { block: "text", top: "text", profile: "board", width: "8", make: make::<text::Text<8, 64, 8>> },
+    Entry { block: "text", top: "text_64", profile: "fleet", width: "64", make: make::<text::Text<64, 512, 10>> },
+    Entry { block: "models", top: "models", profile: "", width: "", make: make::<models::Models> },
+    Entry { block: "patterns", top: "patterns", profile: "", width: "", make: make::<patterns::Patterns<7, 7>> },
     Entry { block: "arbiter", top: "arbiter", profile: "", width: "", make: make::<arbiter::Arbiter> },
     Entry { block: "verdict", top: "verdict", profile: "board", width: "", make: make::<verdict::BoardVerdict> },
     Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },

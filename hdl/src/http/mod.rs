@@ -1,26 +1,66 @@
 //! Reads HTTP/1.1 requests out of connections' bytes and frames their bodies; see the page beside this file.
+mod align;
+mod beat;
 mod bytes;
+mod count;
 mod credential;
-mod fetch;
-mod name;
-mod state;
-mod step;
-mod tenants;
+mod epochs;
+mod framer;
+mod function;
+mod gate;
+mod intake;
+mod number;
+mod offence;
+mod request;
+mod text;
+mod text_stages;
 mod value;
+mod value_stages;
+mod word;
 
-pub use bytes::{ByteClass, LiteralMatch, TakeBytes, LITERALS};
+pub use align::{DropBytes, DropLanes, Line, Mask, Slice, Turn};
+pub use beat::{BodyStep, HeaderEnds, LaneEnd, LaneKeep, LaneOf, LineEnds};
+pub use bytes::{Classes, LaneScan, Lines, Spaces};
+pub use count::{NextIndex, UnderWay};
 pub use credential::Credential;
-pub use fetch::Fetch;
-pub use name::NameEnd;
-pub use state::{NextState, PackHead, PackState, UnpackHead, UnpackState, STATE_BITS};
-pub use step::HeaderStep;
-pub use tenants::Tenants;
-pub use value::ValueStep;
+pub use epochs::Epochs;
+pub use framer::{Along, Framer};
+pub use gate::Gate;
+pub use intake::{Intake, Notes};
+pub use number::{Digits, Four, Length, Number, Pairs, Size, TenThousand};
+pub use offence::{FirstOffence, HeaderBytes, Offences};
+pub use request::{RequestLine, Version};
+pub use text::{Codes, History, LiteralEnd, Literals, TextBefore};
+pub use text_stages::TextStages;
+pub use value::{NameEnd, ValueBytes};
+pub use value_stages::ValueStages;
+pub use word::{Credentials, TakeBytes, WordLength};
 
 use crate::fields::HEAD_BITS;
-use crate::leaf::Context;
 use forebay_spec::config::ADDRESS_BITS;
+use framer::LIFE_BITS;
 use rust_hdl::prelude::*;
+use text_stages::TEXT_STAGES;
+use value_stages::VALUE_STAGES;
+
+/// Stages between the framer's step and the gate: the first turns the beat to the lane, the others read it.
+const STAGES: usize = 1 + TEXT_STAGES + VALUE_STAGES;
+
+/// Clocks from a body beat that is taken to the same beat at the output, while nothing is at work.
+pub const LATENCY_CLOCKS: u64 = STAGES as u64 + 5;
+/// Clocks from the last lane of a header to the step behind it.
+pub const VERDICT_CLOCKS: u64 = STAGES as u64 + 4;
+/// Clocks from the first lane of a credential to the step behind its header, if it is in one lane.
+pub const CREDENTIAL_CLOCKS: u64 = 71;
+/// Clocks for each further lane of it,
+pub const PIECE_CLOCKS: u64 = 3;
+/// and for each eight bytes.
+pub const WORD_CLOCKS: u64 = 6;
+
+// A connection cannot begin as often as it has lives while one step passes.
+const _: () = assert!(STAGES + 4 < 1 << LIFE_BITS);
+// What has been sent when pieces of credentials are held back finds room.
+const _: () = assert!(credential::PIECES_HELD + STAGES + 4 <= credential::PIECES);
 
 /// The block: `B` is `8 * W`, `A` the width of a connection number.
 #[derive(LogicBlock, Default)]
@@ -43,224 +83,284 @@ pub struct Http<const W: usize, const B: usize, const A: usize> {
     pub s_start: Signal<In, Bit>,
     /// The connection ends; only on a beat without bytes.
     pub s_close: Signal<In, Bit>,
+    /// Command, only on a beat without bytes: 0 none; 1 requests begin in `s_bank` from here on; 2 requests of `s_bank`
+    /// that are under way end; 3 the connection is given up for `s_reason`.
+    pub s_command: Signal<In, Bits<2>>,
+    /// Bank of the command.
+    pub s_bank: Signal<In, Bit>,
+    /// Reason of the command, by `PuntReason::code`.
+    pub s_reason: Signal<In, Bits<5>>,
     /// Nothing may be sent on.
     pub pause: Signal<In, Bit>,
-    /// A configuration word is written; only while no request is in flight.
+    /// A configuration word is written; only to a bank that is not busy.
     pub cfg_valid: Signal<In, Bit>,
     /// Its word address.
     pub cfg_address: Signal<In, Bits<ADDRESS_BITS>>,
     /// The word.
     pub cfg_data: Signal<In, Bits<32>>,
+    /// Requests of a bank are under way, a bit each.
+    pub bank_busy: Signal<Out, Bits<2>>,
+    /// Something that was taken is on its way through the block.
+    pub working: Signal<Out, Bit>,
     /// There is a beat of a body, or the end of a request. It must be taken.
     pub m_valid: Signal<Out, Bit>,
-    /// First beat of a body.
+    /// First beat of a request.
     pub m_first: Signal<Out, Bit>,
     /// Last beat of a request.
     pub m_last: Signal<Out, Bit>,
     /// Connection.
     pub m_connection: Signal<Out, Bits<A>>,
+    /// Bank of the request.
+    pub m_bank: Signal<Out, Bit>,
     /// Bytes, first one lowest.
     pub m_data: Signal<Out, Bits<B>>,
     /// Bytes in the beat, from the lowest up without a gap.
     pub m_keep: Signal<Out, Bits<W>>,
     /// Head of the request; counts with `m_last`.
     pub m_head: Signal<Out, Bits<HEAD_BITS>>,
-    // the beat at work
-    held: DFF<Bit>,
-    held_data: DFF<Bits<B>>,
-    held_count: DFF<Bits<7>>,
-    held_connection: DFF<Bits<A>>,
-    held_start: DFF<Bit>,
-    held_close: DFF<Bit>,
-    used: DFF<Bits<7>>,
-    // its connection
-    contexts: Context<STATE_BITS, A>,
-    now: UnpackState,
-    then: NextState,
-    bytes: TakeBytes<W, B>,
-    fetch: Fetch,
-    header: HeaderStep,
+    go: Signal<Local, Bit>,
+    notes: Notes,
+    intake: Intake<W, B, A>,
+    framer: Framer<W, B, A>,
+    // what a step has with it on its way
+    valids: [DFF<Bit>; STAGES],
+    lanes: [DFF<Bit>; STAGES],
+    connections: [DFF<Bits<A>>; STAGES],
+    commands: [DFF<Bit>; STAGES],
+    firsts: [DFF<Bit>; STAGES],
+    is_command: Signal<Local, Bit>,
+    along: Line<24, { STAGES - 1 }>,
+    s12_along: DFF<Bits<24>>,
+    // stages 1 and 2: the beat from the step's first byte on
+    drop_lanes: DropLanes<B>,
+    drop_bytes: DropBytes<B>,
+    s1_data: DFF<Bits<B>>,
+    s1_place: DFF<Bits<3>>,
+    s1_keep: DFF<Bits<8>>,
+    s2_data: DFF<Bits<B>>,
+    lane_keep: LaneKeep,
+    data: Line<B, { STAGES - 1 }>,
+    // stages 2 to 12: the lane
+    text: TextStages<A>,
+    values: ValueStages<A>,
+    // stages 12 to 14
+    epochs: Epochs<A>,
+    gate: Gate<W, B, A>,
+    s13_word: DFF<Bits<64>>,
+    s13_count: DFF<Bits<4>>,
+    s13_leading: DFF<Bit>,
+    s13_ends: DFF<Bit>,
     credential: Credential<A>,
-    in_header: Signal<Local, Bit>,
-    in_body: Signal<Local, Bit>,
-    in_skip: Signal<Local, Bit>,
-    work: Signal<Local, Bit>,
-    has_byte: Signal<Local, Bit>,
-    header_byte: Signal<Local, Bit>,
-    fetching: Signal<Local, Bit>,
-    step: Signal<Local, Bit>,
-    advance: Signal<Local, Bits<7>>,
-    used_next: Signal<Local, Bits<7>>,
-    done: Signal<Local, Bit>,
-    accept: Signal<Local, Bit>,
-    left_next: Signal<Local, Bits<25>>,
-    body_end: Signal<Local, Bit>,
-    header_end: Signal<Local, Bit>,
-    no_body: Signal<Local, Bit>,
-    cut_short: Signal<Local, Bit>,
-    punt: Signal<Local, Bits<4>>,
-    end_of_request: Signal<Local, Bit>,
-    disposition: Signal<Local, Bits<5>>,
-    head: PackHead,
-    // the output
-    out_valid: DFF<Bit>,
-    out_first: DFF<Bit>,
-    out_last: DFF<Bit>,
-    out_connection: DFF<Bits<A>>,
-    out_data: DFF<Bits<B>>,
-    out_keep: DFF<Bits<W>>,
-    out_head: DFF<Bits<HEAD_BITS>>,
+    moving: Signal<Local, Bits<STAGES>>,
+    moving_commands: Signal<Local, Bits<STAGES>>,
+    command_near: Signal<Local, Bit>,
 }
 
 impl<const W: usize, const B: usize, const A: usize> Logic for Http<W, B, A> {
+    // tidy: long because the parts are joined in one place
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_data, held_count, held_connection, held_start, held_close, used);
-        dff_setup!(self, clock, out_valid, out_first, out_last, out_connection, out_data, out_keep, out_head);
-        clock!(self, clock, contexts, credential, fetch);
+        dff_setup!(self, clock, s1_data, s1_place, s1_keep, s2_data, s12_along);
+        dff_setup!(self, clock, s13_word, s13_count, s13_leading, s13_ends);
+        clock!(self, clock, intake, framer, along, data, text, values, epochs, gate, credential);
+        for i in 0..STAGES {
+            self.valids[i].clock.next = self.clock.val();
+            self.valids[i].d.next = self.valids[i].q.val();
+            self.lanes[i].clock.next = self.clock.val();
+            self.lanes[i].d.next = self.lanes[i].q.val();
+            self.connections[i].clock.next = self.clock.val();
+            self.connections[i].d.next = self.connections[i].q.val();
+            self.commands[i].clock.next = self.clock.val();
+            self.commands[i].d.next = self.commands[i].q.val();
+            self.firsts[i].clock.next = self.clock.val();
+            self.firsts[i].d.next = self.firsts[i].q.val();
+        }
+        self.go.next = !self.pause.val();
+        self.intake.reset.next = self.reset.val();
+        self.framer.reset.next = self.reset.val();
+        self.text.reset.next = self.reset.val();
+        self.values.reset.next = self.reset.val();
+        self.epochs.reset.next = self.reset.val();
+        self.gate.reset.next = self.reset.val();
         self.credential.reset.next = self.reset.val();
+        self.intake.go.next = self.go.val();
+        self.framer.go.next = self.go.val();
+        self.along.go.next = self.go.val();
+        self.data.go.next = self.go.val();
+        self.text.go.next = self.go.val();
+        self.values.go.next = self.go.val();
+        self.epochs.go.next = self.go.val();
+        self.gate.go.next = self.go.val();
+
+        // beats come in and become steps
+        self.notes.start.next = self.s_start.val();
+        self.notes.close.next = self.s_close.val();
+        self.notes.command.next = self.s_command.val();
+        self.notes.bank.next = self.s_bank.val();
+        self.notes.reason.next = self.s_reason.val();
+        self.intake.s_valid.next = self.s_valid.val();
+        self.intake.s_data.next = self.s_data.val();
+        self.intake.s_count.next = self.s_count.val();
+        self.intake.s_connection.next = self.s_connection.val();
+        self.intake.s_notes.next = self.notes.word.val();
+        self.intake.take.next = self.framer.take.val();
+        self.s_ready.next = self.intake.s_ready.val();
+        self.framer.s_valid.next = self.intake.valid.val();
+        self.framer.s_data.next = self.intake.data.val();
+        self.framer.s_count.next = self.intake.count.val();
+        self.framer.s_connection.next = self.intake.connection.val();
+        self.framer.s_notes.next = self.intake.notes.val();
+        self.framer.s_ends.next = self.intake.ends.val();
+        self.framer.s_edges.next = self.intake.edges.val();
+        self.framer.hold.next = self.credential.hold.val();
+        self.framer.looking.next = self.credential.looking.val();
+        self.framer.verdict.next = self.gate.verdict.val();
+        self.framer.accepted.next = self.gate.accepted.val();
+        self.framer.body_bytes.next = self.gate.body_bytes.val();
+        self.framer.credential.next = self.gate.has_credential.val();
+        self.framer.mark_valid.next = self.gate.mark_valid.val();
+        self.framer.mark_connection.next = self.gate.mark_connection.val();
+        self.framer.mark.next = self.gate.mark.val();
+
+        // the beat from the step's first byte on
+        self.along.d.next = self.framer.along.val();
+        self.is_command.next = self.framer.along.val().get_bits::<2>(2).any();
+        self.drop_lanes.data.next = self.framer.data.val();
+        self.drop_lanes.count.next = self.framer.offset.val().get_bits::<3>(3);
+        self.drop_bytes.data.next = self.s1_data.q.val();
+        self.drop_bytes.count.next = self.s1_place.q.val();
+        self.lane_keep.stop.next = self.framer.stop.val();
+        self.lane_keep.start.next = self.framer.offset.val().get_bits::<3>(0);
+        self.data.d.next = self.s2_data.q.val();
+        if self.go.val() {
+            self.valids[0].d.next = self.framer.valid.val();
+            self.lanes[0].d.next = self.framer.valid.val() & self.framer.lane.val();
+            self.connections[0].d.next = self.framer.connection.val();
+            self.commands[0].d.next = self.framer.valid.val() & self.is_command.val();
+            self.firsts[0].d.next = self.framer.first.val();
+            for i in 1..STAGES {
+                self.valids[i].d.next = self.valids[i - 1].q.val();
+                self.lanes[i].d.next = self.lanes[i - 1].q.val();
+                self.connections[i].d.next = self.connections[i - 1].q.val();
+                self.commands[i].d.next = self.commands[i - 1].q.val();
+                self.firsts[i].d.next = self.firsts[i - 1].q.val();
+            }
+            self.s1_data.d.next = self.drop_lanes.rest.val();
+            self.s1_place.d.next = self.framer.offset.val().get_bits::<3>(0);
+            self.s1_keep.d.next = self.lane_keep.keep.val();
+            self.s2_data.d.next = self.drop_bytes.rest.val();
+            self.s12_along.d.next = self.along.q.val();
+        }
+
+        // a lane is read
+        self.text.valid.next = self.lanes[0].q.val();
+        self.text.first.next = self.firsts[0].q.val();
+        self.text.connection.next = self.connections[0].q.val();
+        self.text.data.next = self.drop_bytes.rest.val().get_bits::<64>(0);
+        self.text.keep.next = self.s1_keep.q.val();
+        self.values.valid.next = self.text.out_valid.val();
+        self.values.first.next = self.text.out_first.val();
+        self.values.connection.next = self.text.out_connection.val();
+        self.values.data.next = self.text.out_data.val();
+        self.values.keep.next = self.text.out_keep.val();
+        self.values.cr.next = self.text.out_cr.val();
+        self.values.lf.next = self.text.out_lf.val();
+        self.values.blank.next = self.text.out_blank.val();
+        self.values.digit.next = self.text.out_digit.val();
+        self.values.printable.next = self.text.out_printable.val();
+        self.values.codes.next = self.text.out_codes.val();
+        self.values.in_value.next = self.text.out_in_value.val();
+        self.values.after_cr.next = self.text.out_after_cr.val();
+        self.values.place.next = self.text.out_place.val();
+        self.values.is_method.next = self.text.out_is_method.val();
+        self.values.text.next = self.text.out_text.val();
+        self.values.bad_line.next = self.text.out_bad_line.val();
+        self.values.bad_request.next = self.text.out_bad_request.val();
+        self.values.beyond.next = self.text.out_beyond.val();
+
+        // what becomes of the step
+        self.epochs.valid.next = self.valids[10].q.val();
+        self.epochs.first.next = self.lanes[10].q.val() & self.firsts[10].q.val();
+        self.epochs.connection.next = self.connections[10].q.val();
+        self.epochs.ahead.next = self.connections[9].q.val();
+        self.epochs.along.next = self.along.q.val();
+        self.gate.was_bank.next = self.epochs.was_bank.val();
+        self.gate.stale.next = self.epochs.stale.val();
+        self.gate.new_bank.next = self.epochs.new_bank.val();
+        self.gate.commanded.next = self.epochs.commanded.val();
+        self.gate.clears.next = self.epochs.clears.val();
+        self.gate.ahead.next = self.connections[10].q.val();
+        self.gate.valid.next = self.valids[11].q.val();
+        self.gate.lane.next = self.lanes[11].q.val();
+        self.gate.connection.next = self.connections[11].q.val();
+        self.gate.along.next = self.s12_along.q.val();
+        self.gate.bad.next = self.values.bad.val();
+        self.gate.bad_reason.next = self.values.reason.val();
+        self.gate.inference.next = self.values.inference.val();
+        self.gate.credential.next = self.values.credential.val();
+        self.gate.length_high.next = self.values.length_high.val();
+        self.gate.length_low.next = self.values.length_low.val();
+        self.gate.retry.next = self.values.retry.val();
+        self.gate.word_valid.next = self.values.word_valid.val();
+        self.gate.data.next = self.data.q.val();
+        self.gate.answer_valid.next = self.credential.answer_valid.val();
+        self.gate.answer_connection.next = self.credential.answer_connection.val();
+        self.gate.answer.next = self.credential.answer.val();
+        if self.go.val() {
+            self.s13_word.d.next = self.values.word.val();
+            self.s13_count.d.next = self.values.word_count.val();
+            self.s13_leading.d.next = self.values.word_leading.val();
+            self.s13_ends.d.next = self.values.word_ends.val();
+        }
         self.credential.cfg_valid.next = self.cfg_valid.val();
         self.credential.cfg_address.next = self.cfg_address.val();
         self.credential.cfg_data.next = self.cfg_data.val();
+        self.credential.valid.next = self.gate.word_push.val();
+        self.credential.connection.next = self.gate.word_connection.val();
+        self.credential.bank.next = self.gate.word_bank.val();
+        self.credential.word.next = self.s13_word.q.val();
+        self.credential.count.next = self.s13_count.q.val();
+        self.credential.leading.next = self.s13_leading.q.val();
+        self.credential.ends.next = self.s13_ends.q.val();
+        self.m_valid.next = self.gate.m_valid.val();
+        self.m_first.next = self.gate.m_first.val();
+        self.m_last.next = self.gate.m_last.val();
+        self.m_connection.next = self.gate.m_connection.val();
+        self.m_bank.next = self.gate.m_bank.val();
+        self.m_data.next = self.gate.m_data.val();
+        self.m_keep.next = self.gate.m_keep.val();
+        self.m_head.next = self.gate.m_head.val();
 
-        // where the connection stands
-        self.contexts.connection.next = self.held_connection.q.val();
-        self.contexts.first.next = self.held_start.q.val() & (self.used.q.val() == 0);
-        self.now.word.next = self.contexts.state.val();
-        self.in_header.next = self.now.phase.val() <= 10;
-        self.in_body.next = self.now.phase.val() == 11;
-        self.in_skip.next = self.now.phase.val() == 12;
-        self.work.next = self.held.q.val() & !self.pause.val();
-        self.has_byte.next = self.used.q.val() < self.held_count.q.val();
-        self.bytes.data.next = self.held_data.q.val();
-        self.bytes.count.next = self.held_count.q.val();
-        self.bytes.used.next = self.used.q.val();
-        self.bytes.wanted.next = self.now.left.val();
-
-        // a header goes byte by byte, and waits for its credential
-        self.header_byte.next = self.work.val() & self.has_byte.val() & self.in_header.val() & self.fetch.fetched.val();
-        self.header.state.next = self.contexts.state.val();
-        self.header.code.next = self.fetch.code.val();
-        self.header.lower.next = self.fetch.lower.val();
-        self.header.token.next = self.fetch.token.val();
-        self.header.digit.next = self.fetch.digit.val();
-        self.header.blank.next = self.fetch.blank.val();
-        self.header.visible.next = self.fetch.visible.val();
-        self.header.printable.next = self.fetch.printable.val();
-        self.header.tenant.next = self.credential.tenant.val();
-        self.credential.connection.next = self.held_connection.q.val();
-        self.credential.code.next = self.fetch.code.val();
-        self.credential.offered.next = self.header_byte.val() & self.header.credential_byte.val();
-        self.credential.leading.next = self.header.credential_first.val();
-        self.credential.finished.next = self.header_byte.val() & self.header.credential_end.val();
-        self.fetching.next = self.has_byte.val() & self.in_header.val() & !self.fetch.fetched.val();
-        self.step.next = self.work.val() & !self.credential.hold.val() & !self.fetching.val();
-
-        // bytes used up in this clock
-        self.advance.next = self.held_count.q.val() - self.used.q.val();
-        if self.in_header.val() {
-            self.advance.next = 1.into();
+        // banks: what is on its way begins in the one that is current, and a command may change that
+        self.moving.next = 0.into();
+        self.moving_commands.next = 0.into();
+        for i in 0..STAGES {
+            self.moving.next = self.moving.val().replace_bit(i, self.valids[i].q.val());
+            self.moving_commands.next = self.moving_commands.val().replace_bit(i, self.commands[i].q.val());
         }
-        if self.in_body.val() | self.in_skip.val() {
-            self.advance.next = self.bytes.taken.val();
+        self.command_near.next = self.moving_commands.val().any()
+            | self.framer.commanded.val()
+            | (self.framer.valid.val() & self.is_command.val())
+            | (self.intake.valid.val() & self.intake.notes.val().get_bits::<2>(2).any());
+        self.working.next =
+            self.moving.val().any() | self.framer.busy.val() | self.framer.valid.val() | self.intake.valid.val();
+        self.bank_busy.next = self.gate.under_way.val();
+        if self.working.val() {
+            if self.epochs.bank.val() {
+                self.bank_busy.next = self.gate.under_way.val() | 2;
+            } else {
+                self.bank_busy.next = self.gate.under_way.val() | 1;
+            }
         }
-        self.used_next.next = self.used.q.val() + self.advance.val();
-        self.done.next = self.step.val() & (!self.has_byte.val() | (self.used_next.val() == self.held_count.q.val()));
-        self.left_next.next = self.now.left.val() - bit_cast::<25, 7>(self.bytes.taken.val());
-
-        // what ends
-        self.header_end.next = self.header_byte.val() & self.header.complete.val();
-        self.no_body.next = self.header_end.val() & !self.now.length.val().any();
-        self.body_end.next =
-            self.has_byte.val() & (self.in_body.val() | self.in_skip.val()) & !self.left_next.val().any();
-        self.end_of_request.next = self.no_body.val() | self.body_end.val();
-        self.cut_short.next = self.held_close.q.val()
-            & (self.in_body.val() | self.in_skip.val() | (self.in_header.val() & self.now.header_bytes.val().any()));
-        self.punt.next = 0.into();
-        if self.header_byte.val() {
-            self.punt.next = self.header.punt.val();
+        if self.command_near.val() {
+            self.bank_busy.next = 3.into();
         }
-        if self.cut_short.val() {
-            self.punt.next = 11.into();
-        }
-
-        // the connection's next state
-        self.then.word_in.next = self.contexts.state.val();
-        if self.header_byte.val() {
-            self.then.word_in.next = self.header.state_next.val();
-        }
-        self.then.header_end.next = self.header_end.val();
-        self.then.inference.next = self.now.inference.val().any();
-        self.then.body.next = self.has_byte.val() & (self.in_body.val() | self.in_skip.val());
-        self.then.left.next = self.left_next.val();
-        self.then.end_of_request.next = self.end_of_request.val();
-        self.then.dead.next = self.punt.val().any() | self.held_close.q.val();
-        self.contexts.state_next.next = self.then.word.val();
-        self.contexts.valid.next = self.step.val();
-
-        // the next beat
-        self.s_ready.next = !self.held.q.val() | self.done.val();
-        self.accept.next = self.s_valid.val() & (!self.held.q.val() | self.done.val());
-        self.contexts.next_connection.next = self.held_connection.q.val();
-        self.fetch.accept.next = self.accept.val();
-        self.fetch.beat_byte.next = self.s_data.val().get_bits::<8>(0);
-        self.fetch.step.next = self.step.val();
-        self.fetch.in_header.next = self.in_header.val();
-        self.fetch.next_byte.next = self.bytes.next_byte.val();
-        self.fetch.byte_after.next = self.bytes.byte_after.val();
-        if self.step.val() {
-            self.used.d.next = self.used_next.val();
-        }
-        if self.done.val() {
-            self.held.d.next = false;
-        }
-        if self.accept.val() {
-            self.held.d.next = true;
-            self.held_data.d.next = self.s_data.val();
-            self.held_count.d.next = self.s_count.val();
-            self.held_connection.d.next = self.s_connection.val();
-            self.held_start.d.next = self.s_start.val();
-            self.held_close.d.next = self.s_close.val();
-            self.used.d.next = 0.into();
-            self.contexts.next_connection.next = self.s_connection.val();
-        }
-
-        // out
-        self.disposition.next = 1.into();
-        if self.now.inference.val().any() {
-            self.disposition.next = 0.into();
-        }
-        if self.punt.val().any() {
-            self.disposition.next = bit_cast::<5, 4>(self.punt.val()) + 2;
-        }
-        self.head.connection.next = bit_cast::<16, A>(self.held_connection.q.val());
-        self.head.index.next = self.now.index.val();
-        self.head.disposition.next = self.disposition.val();
-        self.head.tenant.next = self.now.tenant.val();
-        self.head.retry.next = self.now.retry.val().get_bits::<8>(0);
-        self.head.body_bytes.next = self.now.length.val().get_bits::<25>(0);
-        self.out_valid.d.next = self.step.val()
-            & ((self.in_body.val() & self.has_byte.val()) | self.end_of_request.val() | self.punt.val().any());
-        self.out_first.d.next = true;
-        self.out_keep.d.next = 0.into();
-        if self.in_body.val() {
-            self.out_first.d.next = bit_cast::<30, 25>(self.now.left.val()) == self.now.length.val();
-            self.out_keep.d.next = self.bytes.keep.val();
-        }
-        self.out_last.d.next = self.end_of_request.val() | self.punt.val().any();
-        self.out_connection.d.next = self.held_connection.q.val();
-        self.out_data.d.next = self.bytes.rest.val();
-        self.out_head.d.next = self.head.word.val();
-        self.m_valid.next = self.out_valid.q.val();
-        self.m_first.next = self.out_first.q.val();
-        self.m_last.next = self.out_last.q.val();
-        self.m_connection.next = self.out_connection.q.val();
-        self.m_data.next = self.out_data.q.val();
-        self.m_keep.next = self.out_keep.q.val();
-        self.m_head.next = self.out_head.q.val();
         if self.reset.val() {
-            self.held.d.next = false;
-            self.out_valid.d.next = false;
+            for i in 0..STAGES {
+                self.valids[i].d.next = false;
+                self.lanes[i].d.next = false;
+                self.commands[i].d.next = false;
+            }
         }
     }
 }

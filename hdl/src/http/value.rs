@@ -1,144 +1,209 @@
-//! What one byte of a header's value does.
+//! Values of the headers that matter, and what a header's name alone leads to.
+use super::function::{at, from_first, function};
+use super::text::{NAMES_AT, PATHS_AT};
+use forebay_spec::http::{header, HEADERS};
+use forebay_spec::PuntReason;
 use rust_hdl::prelude::*;
 
-/// One byte in phases 6 to 8 of `HeaderStep`, combinational.
-#[derive(LogicBlock, Default)]
-pub struct ValueStep {
-    /// Phase before the byte.
-    pub phase: Signal<In, Bits<4>>,
-    /// Which header, as `NameEnd` says.
-    pub header: Signal<In, Bits<4>>,
-    /// Digits of a number so far.
-    pub digits: Signal<In, Bits<4>>,
-    /// `content-length` so far.
-    pub length: Signal<In, Bits<30>>,
-    /// Retry count so far.
-    pub retry: Signal<In, Bits<10>>,
-    /// Bytes of a credential's value so far.
-    pub place: Signal<In, Bits<9>>,
-    /// The byte.
-    pub code: Signal<In, Bits<8>>,
-    /// It is a digit.
-    pub digit: Signal<In, Bit>,
-    /// It is a space or a tab.
-    pub blank: Signal<In, Bit>,
-    /// It may stand in a value.
-    pub printable: Signal<In, Bit>,
-    /// It goes on with the bearer scheme.
-    pub scheme_fits: Signal<In, Bit>,
-    /// Phase after the byte.
-    pub phase_next: Signal<Out, Bits<4>>,
-    /// Digits of a number, with this one.
-    pub digits_next: Signal<Out, Bits<4>>,
-    /// `content-length`, with this digit.
-    pub length_next: Signal<Out, Bits<30>>,
-    /// Retry count, with this digit.
-    pub retry_next: Signal<Out, Bits<10>>,
-    /// Bytes of a credential's value, with this one.
-    pub place_next: Signal<Out, Bits<9>>,
-    /// Reason of a punt, or 0.
-    pub punt: Signal<Out, Bits<4>>,
-    /// The byte belongs to a credential.
-    pub credential_byte: Signal<Out, Bit>,
-    /// It would be the first of it.
-    pub credential_first: Signal<Out, Bit>,
-    /// The credential ends before the byte.
-    pub credential_end: Signal<Out, Bit>,
-    number: Signal<Local, Bits<30>>,
-    number_times8: Signal<Local, Bits<30>>,
-    number_times2: Signal<Local, Bits<30>>,
-    number_next: Signal<Local, Bits<30>>,
-    skip: Signal<Local, Bits<9>>,
-    room: Signal<Local, Bits<9>>,
-    is_length: Signal<Local, Bit>,
-    is_number: Signal<Local, Bit>,
-    is_credential: Signal<Local, Bit>,
-    digit_fits: Signal<Local, Bit>,
-    number_fits: Signal<Local, Bit>,
+/// Kinds of values that are read; 0 is any other.
+pub(crate) mod kind {
+    pub(crate) const LENGTH: u128 = 1;
+    pub(crate) const RETRY: u128 = 2;
+    pub(crate) const API_KEY: u128 = 3;
+    pub(crate) const AUTHORIZATION: u128 = 4;
 }
 
-impl Logic for ValueStep {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.phase_next.next = self.phase.val();
-        self.digits_next.next = self.digits.val();
-        self.length_next.next = self.length.val();
-        self.retry_next.next = self.retry.val();
-        self.place_next.next = self.place.val();
-        self.punt.next = 0.into();
-        self.credential_byte.next = false;
-        self.credential_end.next = false;
+// The words of `NameEnd` are taken apart by these.
+const _: () = assert!(PATHS_AT == 2 && NAMES_AT == 5 && HEADERS.len() == 8);
 
-        // a number: headers 0 and 3, the length of at most 9 digits and 16 MiB, the retry count of 3 and 255
-        self.is_length.next = self.header.val() == 0;
-        self.is_number.next = self.is_length.val() | (self.header.val() == 3);
-        self.number.next = bit_cast::<30, 10>(self.retry.val());
-        self.digit_fits.next = self.digits.val() < 3;
-        self.number_fits.next = self.retry.val() < 256;
-        if self.is_length.val() {
-            self.number.next = self.length.val();
-            self.digit_fits.next = self.digits.val() < 9;
-            self.number_fits.next = self.length.val() <= 16777216;
+function! {
+    /// The bytes of a line's value without the blanks before it, for each way that it may have come into the lane.
+    ValueBytes, value_bytes, value_bytes_text;
+    ValueBytesIn {
+        /// The byte stands in a value, its line end included.
+        in_value: [Bits<8>],
+        /// The byte before is a carriage return.
+        after_cr: [Bits<8>],
+        /// Carriage return or line feed.
+        stops: [Bits<8>],
+        /// Space or tab.
+        blank: [Bits<8>],
+        /// The end of a literal; one bit or none.
+        place: [Bits<8>],
+    }
+    ValueBytesOut {
+        /// A value that began before the lane: its bytes up to the carriage return.
+        going_on: [Bits<8>],
+        /// One of which only blanks have come.
+        begins: [Bits<8>],
+        /// One whose name ends at `place`.
+        follows: [Bits<8>],
+    }
+}
+
+fn value_bytes(i: ValueBytesIn) -> ValueBytesOut {
+    let mut out = ValueBytesOut::default();
+    let (mut begun, mut named, mut named_begun) = (false, false, false);
+    for n in 0..8 {
+        let (bit, blank) = (1 << n, at(i.blank, n));
+        if at(i.in_value, n) && !at(i.after_cr, n) {
+            out.going_on |= bit;
+            begun |= !blank;
+            out.begins |= if begun { bit } else { 0 };
+            named_begun |= named && !blank;
+            out.follows |= if named_begun { bit } else { 0 };
         }
-        self.number_times8.next = self.number.val() << 3;
-        self.number_times2.next = self.number.val() << 1;
-        self.number_next.next =
-            self.number_times8.val() + self.number_times2.val() + bit_cast::<30, 4>(self.code.val().get_bits::<4>(0));
-
-        // a credential of at most 255 bytes: header 1, and 2 behind the 7 bytes of its scheme
-        self.is_credential.next = (self.header.val() == 1) | (self.header.val() == 2);
-        self.skip.next = 0.into();
-        self.room.next = 255.into();
-        if self.header.val() == 2 {
-            self.skip.next = 7.into();
-            self.room.next = 262.into();
-        }
-        self.credential_first.next = self.place.val() == self.skip.val();
-
-        // blanks before a value are passed over
-        if (self.phase.val() != 6) || !self.blank.val() {
-            self.phase_next.next = 7.into();
-            if self.is_number.val() {
-                if self.digit.val() && self.digit_fits.val() && (self.phase.val() != 8) {
-                    self.digits_next.next = self.digits.val() + 1;
-                    if self.is_length.val() {
-                        self.length_next.next = self.number_next.val();
-                    } else {
-                        self.retry_next.next = self.number_next.val().get_bits::<10>(0);
-                    }
-                } else if self.blank.val() {
-                    self.phase_next.next = 8.into();
-                } else if (self.code.val() == 0x0d) && self.digits.val().any() && self.number_fits.val() {
-                    self.phase_next.next = 9.into();
-                } else if self.is_length.val() {
-                    self.punt.next = 4.into();
-                } else {
-                    self.punt.next = 10.into();
-                }
-            } else if self.is_credential.val() {
-                if self.place.val() < self.skip.val() {
-                    self.place_next.next = self.place.val() + 1;
-                    if !self.scheme_fits.val() {
-                        self.punt.next = 9.into();
-                    }
-                } else if (self.code.val() == 0x0d) && !self.credential_first.val() {
-                    self.credential_end.next = true;
-                    self.phase_next.next = 9.into();
-                } else if (self.code.val() == 0x0d) || self.blank.val() {
-                    self.punt.next = 9.into();
-                } else if !self.printable.val() {
-                    self.punt.next = 2.into();
-                } else if self.place.val() < self.room.val() {
-                    self.credential_byte.next = true;
-                    self.place_next.next = self.place.val() + 1;
-                } else {
-                    self.punt.next = 9.into();
-                }
-            } else if self.code.val() == 0x0d {
-                self.phase_next.next = 9.into();
-            } else if !self.printable.val() {
-                self.punt.next = 2.into();
-            }
+        named |= at(i.place, n);
+        if at(i.stops, n) {
+            break;
         }
     }
+    out
+}
+
+fn value_bytes_text() -> String {
+    let mut text = String::from("reg [7:0] ended, behind, mine, up, named_up;\nalways @(*) begin\n");
+    text += &from_first("ended", "stops");
+    text += &from_first("behind", "place");
+    text += "  going_on = in_value & ~after_cr & ~(ended << 1);\n  mine = going_on & (behind << 1);\n";
+    text += &from_first("up", "(going_on & ~blank)");
+    text += &from_first("named_up", "(mine & ~blank)");
+    text + "  begins = going_on & up;\n  follows = mine & named_up;\nend\n"
+}
+
+function! {
+    /// What the end of a literal leads to, and the value in the lane: there is at most one that is read.
+    NameEnd, name_end, name_end_text;
+    NameEndIn {
+        /// Literals that end at `place`: methods, paths, names.
+        hits: [Bits<13>],
+        /// It is the end of the method.
+        is_method: [Bit],
+        /// Value bytes as `ValueBytes` says.
+        going_on: [Bits<8>],
+        /// The same.
+        begins: [Bits<8>],
+        /// The same.
+        follows: [Bits<8>],
+        /// A line ends in the lane.
+        ends: [Bit],
+        /// Kind of the value (3 bits), begun; seen: length, retry count, credential; the method is POST; inference.
+        state: [Bits<9>],
+    }
+    NameEndOut {
+        /// Why the end of the literal punts, or 0.
+        reason: [Bits<4>],
+        /// Kind of the value.
+        kind: [Bits<3>],
+        /// Its bytes, from its first one that is no blank to its carriage return.
+        value: [Bits<8>],
+        /// None of its bytes were before the lane.
+        fresh: [Bit],
+        /// State behind the lane.
+        state_next: [Bits<9>],
+    }
+}
+
+fn name_end(i: NameEndIn) -> NameEndOut {
+    let name = (0..HEADERS.len()).find(|n| at(i.hits, NAMES_AT + n));
+    let [begun, length_seen, retry_seen, credential_seen, post, inference] = [3, 4, 5, 6, 7, 8].map(|n| at(i.state, n));
+    let [mut length_next, mut retry_next, mut credential_next] = [length_seen, retry_seen, credential_seen];
+    let mut reason = None;
+    let named = match name {
+        Some(header::CONTENT_LENGTH) => {
+            reason = length_seen.then_some(PuntReason::ContentLength);
+            length_next = true;
+            kind::LENGTH
+        }
+        Some(header::RETRY_COUNT) => {
+            reason = retry_seen.then_some(PuntReason::RetryHeader);
+            retry_next = true;
+            kind::RETRY
+        }
+        Some(name @ (header::X_API_KEY | header::AUTHORIZATION)) => {
+            reason = credential_seen.then_some(PuntReason::Credential);
+            credential_next = true;
+            if name == header::X_API_KEY {
+                kind::API_KEY
+            } else {
+                kind::AUTHORIZATION
+            }
+        }
+        Some(header::TRANSFER_ENCODING) => {
+            reason = Some(PuntReason::TransferEncoding);
+            0
+        }
+        Some(header::EXPECT) => {
+            reason = Some(PuntReason::Expect);
+            0
+        }
+        Some(header::CONTENT_ENCODING) => {
+            reason = Some(PuntReason::ContentEncoding);
+            0
+        }
+        Some(_) => {
+            reason = Some(PuntReason::Upgrade);
+            0
+        }
+        None => 0,
+    };
+    if i.is_method == 1 && at(i.hits, 1) {
+        reason = Some(PuntReason::Upgrade);
+    }
+    let post_next = post || (i.is_method == 1 && at(i.hits, 0));
+    let inference_next = inference || (post && i.hits >> PATHS_AT & 7 != 0);
+    let kind = if named == 0 { i.state & 7 } else { named };
+    let fresh = named != 0 || !begun;
+    let value = match (kind, named, begun) {
+        (0, _, _) => 0,
+        (_, 0, true) => i.going_on,
+        (_, 0, false) => i.begins,
+        _ => i.follows,
+    };
+    let kind_next = if i.ends == 1 { 0 } else { kind };
+    let begun_next = kind_next != 0 && (!fresh || value != 0);
+    let flags = [begun_next, length_next, retry_next, credential_next, post_next, inference_next];
+    let state_next = flags.iter().enumerate().fold(kind_next, |s, (n, flag)| s | u128::from(*flag) << (3 + n));
+    NameEndOut { reason: reason.map_or(0, |r| r.code().into()), kind, value, fresh: fresh.into(), state_next }
+}
+
+fn name_end_text() -> String {
+    let hit = |name: usize| format!("hits[{}]", NAMES_AT + name);
+    let (length, retry) = (hit(header::CONTENT_LENGTH), hit(header::RETRY_COUNT));
+    let (api_key, authorization) = (hit(header::X_API_KEY), hit(header::AUTHORIZATION));
+    let mut text = String::from("reg [2:0] named, kind_next;\nreg fresh_named, credential;\nalways @(*) begin\n");
+    text += &format!("  credential = {api_key} | {authorization};\n  named = 3'd0;\n");
+    let named = [
+        (&length, kind::LENGTH),
+        (&retry, kind::RETRY),
+        (&api_key, kind::API_KEY),
+        (&authorization, kind::AUTHORIZATION),
+    ];
+    for (hit, kind) in named {
+        text += &format!("  if ({hit}) named = 3'd{kind};\n");
+    }
+    text += "  reason = 4'd0;\n";
+    let reasons = [
+        (format!("{length} & state[4]"), PuntReason::ContentLength),
+        (format!("{retry} & state[5]"), PuntReason::RetryHeader),
+        ("credential & state[6]".to_string(), PuntReason::Credential),
+        (hit(header::TRANSFER_ENCODING), PuntReason::TransferEncoding),
+        (hit(header::EXPECT), PuntReason::Expect),
+        (hit(header::CONTENT_ENCODING), PuntReason::ContentEncoding),
+        (hit(header::UPGRADE), PuntReason::Upgrade),
+        ("is_method & hits[1]".to_string(), PuntReason::Upgrade),
+    ];
+    for (condition, reason) in reasons {
+        text += &format!("  if ({condition}) reason = 4'd{};\n", reason.code());
+    }
+    text += "  fresh_named = |named;\n  kind = fresh_named ? named : state[2:0];\n  fresh = fresh_named | ~state[3];\n";
+    text += "  value = (kind == 3'd0) ? 8'd0 : fresh_named ? follows : state[3] ? going_on : begins;\n";
+    text += "  kind_next = ends ? 3'd0 : kind;\n";
+    text += &format!(
+        "  state_next = {{state[8] | (state[7] & (|hits[{}:{PATHS_AT}])), state[7] | (is_method & hits[0]),\n    \
+         state[6] | credential, state[5] | {retry}, state[4] | {length},\n    \
+         (|kind_next) & (~fresh | (|value)), kind_next}};\nend\n",
+        NAMES_AT - 1
+    );
+    text
 }

@@ -1,7 +1,8 @@
 //! Values that are needed some stages later.
 use rust_hdl::prelude::*;
 
-/// Delays `W` bits by `N` clocks, at least 2. Written as one shift register, which tools put into shift-register LUTs where there are any.
+/// Delays `W` bits by `N` clocks; 0 is a wire. Written as one shift register, which tools put into shift-register LUTs
+/// where there are any.
 ///
 /// It has no reset: what travels beside it says whether it counts.
 #[derive(LogicBlock, Default)]
@@ -17,6 +18,10 @@ pub struct Delay<const W: usize, const N: usize> {
 
 impl<const W: usize, const N: usize> Logic for Delay<W, N> {
     fn update(&mut self) {
+        if N == 0 {
+            self.q.next = self.d.val();
+            return;
+        }
         if self._line.is_empty() {
             self._line.extend([Bits::default(); N]);
         }
@@ -30,7 +35,12 @@ impl<const W: usize, const N: usize> Logic for Delay<W, N> {
         self.q.connect();
     }
     fn hdl(&self) -> Verilog {
-        assert!(N >= 2, "a delay of one clock is a flip-flop");
+        if N == 0 {
+            return Verilog::Custom("always @(*) q = d;\n".to_string());
+        }
+        if N == 1 {
+            return Verilog::Custom("initial q = 0;\nalways @(posedge clock) q <= d;\n".to_string());
+        }
         Verilog::Custom(format!(
             "reg [{top}:0] line;\n\
              initial begin\n  line = 0;\n  q = 0;\nend\n\

@@ -4,6 +4,8 @@
 macro_rules! packed {
     ($(#[$meta:meta])* $pack:ident, $unpack:ident, $bits:tt { $($(#[$pmeta:meta])* $name:ident: $width:tt,)+ }) => {
         $(#[$meta])*
+        // not every word is both packed and taken apart, nor both outside of its block
+        #[allow(dead_code, unreachable_pub)]
         #[derive(rust_hdl::prelude::LogicBlock, Default)]
         pub struct $pack {
             $($(#[$pmeta])* pub $name: Signal<In, Bits<$width>>,)+
@@ -35,6 +37,8 @@ macro_rules! packed {
         }
 
         $(#[$meta])*
+        // not every word is both packed and taken apart, nor both outside of its block
+        #[allow(dead_code, unreachable_pub)]
         #[derive(rust_hdl::prelude::LogicBlock, Default)]
         pub struct $unpack {
             /// All parts.

@@ -17,7 +17,7 @@ const fn is(place: usize, name: &str, width: usize) -> bool {
     same
 }
 
-/// `width` bits from `offset` on. The crate's `get_bits` shifts all of the 196 first.
+/// `width` bits from `offset` on. The crate's `get_bits` shifts all of the 209 first.
 fn get<const W: usize>(record: &Bits<RECORD_BITS>, offset: usize) -> Bits<W> {
     let value = (0..W).rev().fold(0_u64, |acc, i| acc << 1 | u64::from(record.get_bit(offset + i)));
     value.into()
@@ -31,9 +31,9 @@ macro_rules! record_leaves {
         #[derive(LogicBlock, Default)]
         pub struct RecordUnpack {
             /// The packed record.
-            pub record: Signal<In, Bits<196>>,
+            pub record: Signal<In, Bits<209>>,
             $(#[doc = $doc] pub $name: Signal<Out, Bits<$width>>,)*
-            _seen: Option<Bits<196>>,
+            _seen: Option<Bits<209>>,
         }
 
         impl Logic for RecordUnpack {
@@ -60,7 +60,7 @@ macro_rules! record_leaves {
         pub struct RecordPack {
             $(#[doc = $doc] pub $name: Signal<In, Bits<$width>>,)*
             /// The packed record.
-            pub record: Signal<Out, Bits<196>>,
+            pub record: Signal<Out, Bits<209>>,
         }
 
         impl Logic for RecordPack {
@@ -89,14 +89,18 @@ record_leaves! {
     0 connection 16 "Connection that the request came on.",
     1 index 16 "Position of the request in its connection.",
     2 disposition 5 "Code of the disposition.",
-    3 tenant 5 "Index of the tenant, plus 1; 0 for none.",
-    4 model 5 "Index of the model, plus 1; 0 for none.",
-    5 kinds 20 "Kind of each field, four bits each.",
-    6 max_tokens 32 "Declared output limit, tokens.",
-    7 temperature_milli 32 "Temperature in thousandths.",
-    8 top_k 32 "`top_k`.",
-    9 retry 8 "Retry count of the client.",
-    10 body_bytes 25 "Body length by its framing.",
+    3 tenant 8 "Index of the tenant, plus 1; 0 for none.",
+    4 model 8 "Index of the model, plus 1; 0 for none.",
+    5 model_class 4 "Class of the model's name; 0 for none.",
+    6 hot 1 "The model may be a hot one.",
+    7 key_known 1 "The host may know the credential.",
+    8 bank 1 "Bank of the request's bundle.",
+    9 kinds 20 "Kind of each field, four bits each.",
+    10 max_tokens 32 "Declared output limit, tokens.",
+    11 temperature_milli 32 "Temperature in thousandths.",
+    12 top_k 32 "`top_k`.",
+    13 retry 8 "Retry count of the client.",
+    14 body_bytes 25 "Body length by its framing.",
 }
 
-const _: () = assert!(RECORD.len() == 11 && RECORD_BITS == 196);
+const _: () = assert!(RECORD.len() == 15 && RECORD_BITS == 209);

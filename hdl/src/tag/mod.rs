@@ -1,20 +1,22 @@
-//! The keyed tag of a credential: SipHash-2-4 with 128 bits of output, a round a clock.
+//! The keyed tag of a credential: SipHash-2-4 with 128 bits of output, a round in four clocks.
 //!
 //! Its page is `README.md` in this folder.
 mod round;
+mod sum;
 
-pub use round::{PackState, SipRound};
+pub use round::{GroupSums, JoinSums, PackState, PlaceBytes, Turns};
+pub(crate) use sum::sum;
 
 use rust_hdl::prelude::*;
 
 /// Bits of the state that a connection switch takes along.
 pub const STATE_BITS: usize = 320;
 /// Clocks from `finish` to `done`.
-pub const FINISH_CLOCKS: u32 = 12;
-/// Clocks for which the block is busy after each eighth byte.
-pub const WORD_CLOCKS: u32 = 2;
+pub const FINISH_CLOCKS: u32 = 42;
+/// Clocks for which the block is busy after bytes that fill a word.
+pub const WORD_CLOCKS: u32 = 8;
 
-/// Makes the tag of a message that comes byte by byte.
+/// Makes the tag of a message that comes up to eight bytes at a time.
 #[derive(LogicBlock)]
 pub struct Tag {
     /// Clock.
@@ -27,10 +29,12 @@ pub struct Tag {
     pub k1: Signal<In, Bits<64>>,
     /// Begins a message.
     pub start: Signal<In, Bit>,
-    /// Takes a byte.
+    /// Takes bytes.
     pub data_valid: Signal<In, Bit>,
-    /// The byte.
-    pub data: Signal<In, Bits<8>>,
+    /// The bytes, first one lowest, zeros above them.
+    pub data: Signal<In, Bits<64>>,
+    /// How many, up to 8.
+    pub count: Signal<In, Bits<4>>,
     /// Ends the message.
     pub finish: Signal<In, Bit>,
     /// Rounds are running: `start`, `data_valid`, `finish` and `load` are passed over.
@@ -49,23 +53,32 @@ pub struct Tag {
     pub state_out: Signal<Out, Bits<320>>,
 
     v: [DFF<Bits<64>>; 4],
-    /// Bytes of the word that is not yet full; while busy the word under way.
+    /// Bytes that wait for their word to be full.
+    r_waiting: DFF<Bits<64>>,
+    /// The word under way.
     r_word: DFF<Bits<64>>,
     r_length: DFF<Bits<8>>,
-    /// Round that runs in this clock, from 1; 0 when idle. Word: 1 and 2. Finish: 1 to 10, and 11 for the last XOR.
-    r_round: DFF<Bits<4>>,
+    /// What runs in this clock, from 1; 0 when idle. Word: 1 to 8. Finish: 1 to 40, and 41 for the last XOR.
+    ///
+    /// A round has four steps: sums by groups, the first half of the rest, the same for the second half.
+    r_step: DFF<Bits<6>>,
+    r_plain: [DFF<Bits<64>>; 2],
+    r_more: [DFF<Bits<64>>; 2],
+    r_carries: [DFF<Bits<16>>; 2],
     r_finish: DFF<Bit>,
     r_done: DFF<Bit>,
     r_tag0: DFF<Bits<64>>,
     r_tag1: DFF<Bits<64>>,
-    sip: SipRound,
+    group_sums: [GroupSums; 2],
+    join_sums: [JoinSums; 2],
+    turns: Turns,
+    place: PlaceBytes,
     pack: PackState,
 
     idle: Signal<Local, Bit>,
-    byte_wide: Signal<Local, Bits<64>>,
-    byte_shift: Signal<Local, Bits<6>>,
-    byte_placed: Signal<Local, Bits<64>>,
-    word: Signal<Local, Bits<64>>,
+    mixes: Signal<Local, Bit>,
+    is_second: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
     length_wide: Signal<Local, Bits<64>>,
     length_placed: Signal<Local, Bits<64>>,
     last_word: Signal<Local, Bits<64>>,
@@ -86,6 +99,7 @@ impl Default for Tag {
             start: Default::default(),
             data_valid: Default::default(),
             data: Default::default(),
+            count: Default::default(),
             finish: Default::default(),
             busy: Default::default(),
             done: Default::default(),
@@ -95,20 +109,26 @@ impl Default for Tag {
             state_in: Default::default(),
             state_out: Default::default(),
             v: Default::default(),
+            r_waiting: Default::default(),
             r_word: Default::default(),
             r_length: Default::default(),
-            r_round: Default::default(),
+            r_step: Default::default(),
             r_finish: Default::default(),
             r_done: Default::default(),
             r_tag0: Default::default(),
             r_tag1: Default::default(),
-            sip: Default::default(),
+            r_plain: Default::default(),
+            r_more: Default::default(),
+            r_carries: Default::default(),
+            group_sums: Default::default(),
+            join_sums: Default::default(),
+            turns: Default::default(),
+            place: Default::default(),
             pack: Default::default(),
             idle: Default::default(),
-            byte_wide: Default::default(),
-            byte_shift: Default::default(),
-            byte_placed: Default::default(),
-            word: Default::default(),
+            mixes: Default::default(),
+            is_second: Default::default(),
+            takes: Default::default(),
             length_wide: Default::default(),
             length_placed: Default::default(),
             last_word: Default::default(),
@@ -121,9 +141,9 @@ impl Default for Tag {
 impl Logic for Tag {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, r_word, r_length, r_round, r_finish, r_done, r_tag0, r_tag1);
-        self.idle.next = self.r_round.q.val() == 0;
-        self.busy.next = self.r_round.q.val() != 0;
+        dff_setup!(self, clock, r_waiting, r_word, r_length, r_step, r_finish, r_done, r_tag0, r_tag1);
+        self.idle.next = self.r_step.q.val() == 0;
+        self.busy.next = self.r_step.q.val() != 0;
         self.done.next = self.r_done.q.val();
         self.tag0.next = self.r_tag0.q.val();
         self.tag1.next = self.r_tag1.q.val();
@@ -131,80 +151,103 @@ impl Logic for Tag {
         for i in 0..4 {
             self.v[i].clock.next = self.clock.val();
             self.v[i].d.next = self.v[i].q.val();
-            self.sip.v[i].next = self.v[i].q.val();
             self.pack.word[i].next = self.v[i].q.val();
         }
 
-        // the word with this byte, and the word with the length on top
-        self.byte_wide.next = bit_cast::<64, 8>(self.data.val());
-        self.byte_shift.next = bit_cast::<6, 3>(self.r_length.q.val().get_bits::<3>(0)) << 3;
-        self.byte_placed.next = self.byte_wide.val() << self.byte_shift.val();
-        self.word.next = self.r_word.q.val() | self.byte_placed.val();
+        // the word with these bytes, and the word with the length on top
+        self.place.waiting.next = self.r_waiting.q.val();
+        self.place.place.next = self.r_length.q.val().get_bits::<3>(0);
+        self.place.data.next = self.data.val();
+        self.place.count.next = self.count.val();
         self.length_wide.next = bit_cast::<64, 8>(self.r_length.q.val());
         self.length_placed.next = self.length_wide.val() << 56;
-        self.last_word.next = self.r_word.q.val() | self.length_placed.val();
+        self.last_word.next = self.r_waiting.q.val() | self.length_placed.val();
         self.pack.word[4].next = self.last_word.val();
         self.state_out.next = self.pack.state.val();
 
-        // a byte or the end; the first XOR of a word is done on the way in
-        if self.idle.val() & self.data_valid.val() {
-            self.r_word.d.next = self.word.val();
-            self.r_length.d.next = self.r_length.q.val() + 1;
-            if self.r_length.q.val().get_bits::<3>(0) == 7 {
-                self.v[3].d.next = self.v[3].q.val() ^ self.word.val();
-                self.r_round.d.next = 1.into();
-            }
+        // Both halves of a round add, turn and mix alike, but for how far they turn, if the words are named anew behind
+        // each: in the second half `v[0]` is the third word and `v[2]` the first. Sums by groups come first.
+        for i in 0..2 {
+            self.r_plain[i].clock.next = self.clock.val();
+            self.r_more[i].clock.next = self.clock.val();
+            self.r_carries[i].clock.next = self.clock.val();
+            self.group_sums[i].a.next = self.v[2 * i].q.val();
+            self.group_sums[i].b.next = self.v[2 * i + 1].q.val();
+            self.r_plain[i].d.next = self.group_sums[i].plain.val();
+            self.r_more[i].d.next = self.group_sums[i].more.val();
+            self.r_carries[i].d.next = self.group_sums[i].carries.val();
+            self.join_sums[i].plain.next = self.r_plain[i].q.val();
+            self.join_sums[i].more.next = self.r_more[i].q.val();
+            self.join_sums[i].carries.next = self.r_carries[i].q.val();
         }
-        if self.idle.val() & self.finish.val() {
-            self.r_word.d.next = self.last_word.val();
-            self.v[3].d.next = self.v[3].q.val() ^ self.last_word.val();
-            self.r_round.d.next = 1.into();
-            self.r_finish.d.next = true;
-        }
-
-        // rounds
+        self.mixes.next = !self.idle.val() & !self.r_step.q.val().get_bit(0);
+        self.is_second.next = !self.r_step.q.val().get_bit(1);
+        self.turns.v0.next = self.join_sums[0].sum.val();
+        self.turns.v1.next = self.v[1].q.val();
+        self.turns.v3.next = self.v[3].q.val();
+        self.turns.second.next = self.is_second.val();
         self.digest.next = self.v[0].q.val() ^ self.v[1].q.val() ^ self.v[2].q.val() ^ self.v[3].q.val();
         if !self.idle.val() {
-            self.r_round.d.next = self.r_round.q.val() + 1;
-            for i in 0..4 {
-                self.v[i].d.next = self.sip.w[i].val();
-            }
+            self.r_step.d.next = self.r_step.q.val() + 1;
         }
-        match self.r_round.q.val().index() {
-            2 => {
-                self.v[0].d.next = self.sip.w[0].val() ^ self.r_word.q.val();
-                self.r_word.d.next = 0.into();
+        if self.mixes.val() {
+            self.v[0].d.next = self.join_sums[1].sum.val();
+            self.v[1].d.next = self.turns.w1.val() ^ self.join_sums[0].sum.val();
+            self.v[2].d.next = self.turns.w0.val();
+            self.v[3].d.next = self.turns.w3.val() ^ self.join_sums[1].sum.val();
+        }
+        match self.r_step.q.val().index() {
+            8 => {
+                // the word is mixed in again
+                self.v[0].d.next = self.join_sums[1].sum.val() ^ self.r_word.q.val();
                 if self.r_finish.q.val() {
-                    self.v[2].d.next = self.sip.w[2].val() ^ 0xee;
+                    self.v[2].d.next = self.turns.w0.val() ^ 0xee;
                 } else {
-                    self.r_round.d.next = 0.into();
+                    self.r_step.d.next = 0.into();
                 }
             }
-            6 => {
-                self.v[1].d.next = self.sip.w[1].val() ^ 0xdd;
+            24 => {
+                self.v[1].d.next = self.turns.w1.val() ^ self.join_sums[0].sum.val() ^ 0xdd;
             }
-            7 => {
+            25 => {
                 // takes the mark of the second half out again
                 self.r_tag0.d.next = self.digest.val() ^ 0xdd;
             }
-            11 => {
+            41 => {
                 self.r_tag1.d.next = self.digest.val();
-                self.r_round.d.next = 0.into();
+                self.r_step.d.next = 0.into();
                 self.r_finish.d.next = false;
                 self.r_done.d.next = true;
             }
             _ => {}
         }
 
-        // another message
+        // bytes, the end, another message
+        self.takes.next = self.idle.val() & self.data_valid.val();
+        if self.takes.val() {
+            self.r_length.d.next = self.r_length.q.val() + bit_cast::<8, 4>(self.count.val());
+            self.r_waiting.d.next = self.place.word.val();
+            if self.place.full.val() {
+                self.r_waiting.d.next = self.place.rest.val();
+                self.r_word.d.next = self.place.word.val();
+                self.v[3].d.next = self.v[3].q.val() ^ self.place.word.val();
+                self.r_step.d.next = 1.into();
+            }
+        }
+        if self.idle.val() & self.finish.val() {
+            self.r_word.d.next = self.last_word.val();
+            self.v[3].d.next = self.v[3].q.val() ^ self.last_word.val();
+            self.r_step.d.next = 1.into();
+            self.r_finish.d.next = true;
+        }
         if self.idle.val() & self.load.val() {
             self.v[0].d.next = self.state_in.val().get_bits::<64>(0);
             self.v[1].d.next = self.state_in.val().get_bits::<64>(64);
             self.v[2].d.next = self.state_in.val().get_bits::<64>(128);
             self.v[3].d.next = self.state_in.val().get_bits::<64>(192);
-            self.r_word.d.next = bit_cast::<64, 56>(self.state_in.val().get_bits::<56>(256));
+            self.r_waiting.d.next = bit_cast::<64, 56>(self.state_in.val().get_bits::<56>(256));
             self.r_length.d.next = self.state_in.val().get_bits::<8>(312);
-            self.r_round.d.next = 0.into();
+            self.r_step.d.next = 0.into();
             self.r_finish.d.next = false;
         }
         if self.idle.val() & self.start.val() {
@@ -212,14 +255,14 @@ impl Logic for Tag {
             self.v[1].d.next = self.seed[1].val() ^ self.k1.val();
             self.v[2].d.next = self.seed[2].val() ^ self.k0.val();
             self.v[3].d.next = self.seed[3].val() ^ self.k1.val();
-            self.r_word.d.next = 0.into();
+            self.r_waiting.d.next = 0.into();
             self.r_length.d.next = 0.into();
-            self.r_round.d.next = 0.into();
+            self.r_step.d.next = 0.into();
             self.r_finish.d.next = false;
         }
 
         if self.reset.val() {
-            self.r_round.d.next = 0.into();
+            self.r_step.d.next = 0.into();
             self.r_finish.d.next = false;
             self.r_done.d.next = false;
         }

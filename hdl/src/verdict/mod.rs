@@ -38,14 +38,14 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
     /// Writes a configuration word.
     pub cfg_valid: Signal<In, Bit>,
     /// Its address, by `forebay_spec::config`; other blocks' addresses are passed over.
-    pub cfg_address: Signal<In, Bits<10>>,
+    pub cfg_address: Signal<In, Bits<16>>,
     /// The word.
     pub cfg_data: Signal<In, Bits<32>>,
 
     /// There is an event.
     pub event_valid: Signal<In, Bit>,
     /// Its input, as the place in `INPUT_ORDER`.
-    pub event_kind: Signal<In, Bits<2>>,
+    pub event_kind: Signal<In, Bits<3>>,
     /// Its `seq`.
     pub event_seq: Signal<In, Bits<32>>,
     /// Of a release: the slot.
@@ -53,7 +53,7 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
     /// Of a release: the generation.
     pub event_generation: Signal<In, Bits<8>>,
     /// Of a punt result or a record: the record.
-    pub event_record: Signal<In, Bits<196>>,
+    pub event_record: Signal<In, Bits<209>>,
 
     /// There is a verdict, for this one clock.
     pub verdict_valid: Signal<Out, Bit>,
@@ -66,7 +66,7 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
     /// Code of the action.
     pub verdict_action: Signal<Out, Bits<3>>,
     /// Code of the reason; 0 for an admit and a pass.
-    pub verdict_reason: Signal<Out, Bits<4>>,
+    pub verdict_reason: Signal<Out, Bits<5>>,
     /// The verdict has a level: admitted or refused.
     pub verdict_has_level: Signal<Out, Bit>,
     /// Level; 0 without one.
@@ -98,6 +98,8 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
     s1_seq: DFF<Bits<32>>,
     s1_connection: DFF<Bits<16>>,
     s1_index: DFF<Bits<16>>,
+    s1_bank: DFF<Bit>,
+    s2_bank: DFF<Bit>,
     s2_request: DFF<Bit>,
     s2_seq: DFF<Bits<32>>,
     s2_connection: DFF<Bits<16>>,
@@ -107,7 +109,7 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
     s3_connection: DFF<Bits<16>>,
     s3_index: DFF<Bits<16>>,
     s3_action: DFF<Bits<3>>,
-    s3_reason: DFF<Bits<4>>,
+    s3_reason: DFF<Bits<5>>,
     s3_has_level: DFF<Bit>,
     s3_level: DFF<Bits<3>>,
     /// Requests by action code, then stale releases, then all requests.
@@ -119,7 +121,7 @@ pub struct Verdict<const A: usize, const C: usize, const F: usize> {
 impl<const A: usize, const C: usize, const F: usize> Logic for Verdict<A, C, F> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, s1_request, s1_seq, s1_connection, s1_index);
+        dff_setup!(self, clock, s1_request, s1_seq, s1_connection, s1_index, s1_bank, s2_bank);
         dff_setup!(self, clock, s2_request, s2_seq, s2_connection, s2_index);
         dff_setup!(self, clock, s3_request, s3_seq, s3_connection, s3_index, s3_action, s3_reason);
         dff_setup!(self, clock, s3_has_level, s3_level);
@@ -133,9 +135,10 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Verdict<A, C, F> 
         self.slots.cfg_data.next = self.cfg_data.val();
 
         // clock 0: the event
-        self.is_request.next = self.event_valid.val() & self.event_kind.val().get_bit(1);
+        self.is_request.next = self.event_valid.val() & (self.event_kind.val() >= 3);
         self.unpack.record.next = self.event_record.val();
         self.rules.disposition.next = self.unpack.disposition.val();
+        self.rules.bank.next = self.unpack.bank.val().any();
         self.rules.kinds.next = self.unpack.kinds.val();
         self.rules.max_tokens.next = self.unpack.max_tokens.val();
         self.slots.free_valid.next = self.event_valid.val() & (self.event_kind.val() == 0);
@@ -145,17 +148,20 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Verdict<A, C, F> 
         self.s1_seq.d.next = self.event_seq.val();
         self.s1_connection.d.next = self.unpack.connection.val();
         self.s1_index.d.next = self.unpack.index.val();
+        self.s1_bank.d.next = self.unpack.bank.val().any();
 
         // clock 1: rules
         self.s2_request.d.next = self.s1_request.q.val();
         self.s2_seq.d.next = self.s1_seq.q.val();
         self.s2_connection.d.next = self.s1_connection.q.val();
         self.s2_index.d.next = self.s1_index.q.val();
+        self.s2_bank.d.next = self.s1_bank.q.val();
 
         // clock 2: level and slot
         self.ask.next = self.s2_request.q.val() & self.rules.decide.val();
         self.slots.ask.next = self.ask.val();
         self.slots.ask_level.next = self.rules.level.val();
+        self.slots.ask_bank.next = self.s2_bank.q.val();
         self.s3_request.d.next = self.s2_request.q.val();
         self.s3_seq.d.next = self.s2_seq.q.val();
         self.s3_connection.d.next = self.s2_connection.q.val();

@@ -9,9 +9,11 @@ pub struct Rules {
     /// Writes a configuration word.
     pub cfg_valid: Signal<In, Bit>,
     /// Its address.
-    pub cfg_address: Signal<In, Bits<10>>,
+    pub cfg_address: Signal<In, Bits<16>>,
     /// The word.
     pub cfg_data: Signal<In, Bits<32>>,
+    /// Bank of the record's bundle.
+    pub bank: Signal<In, Bit>,
     /// Code of the record's disposition.
     pub disposition: Signal<In, Bits<5>>,
     /// Kinds of its fields.
@@ -23,17 +25,18 @@ pub struct Rules {
     /// Action, unless `decide`: reject, pass or punt.
     pub action: Signal<Out, Bits<3>>,
     /// Reason of that action.
-    pub reason: Signal<Out, Bits<4>>,
+    pub reason: Signal<Out, Bits<5>>,
     /// Level of the output limit.
     pub level: Signal<Out, Bits<3>>,
 
-    thresholds: [DFF<Bits<32>>; 7],
+    thresholds: [DFF<Bits<32>>; 14],
+    in_force: [Signal<Local, Bits<32>>; 7],
     s1_disposition: DFF<Bits<5>>,
     s1_broken: DFF<Bits<5>>,
     s1_reached: DFF<Bits<7>>,
     s2_decide: DFF<Bit>,
     s2_action: DFF<Bits<3>>,
-    s2_reason: DFF<Bits<4>>,
+    s2_reason: DFF<Bits<5>>,
     s2_level: DFF<Bits<3>>,
 
     kind_max_tokens: Signal<Local, Bits<4>>,
@@ -61,15 +64,22 @@ impl Logic for Rules {
         // stage 1, levels: which thresholds are reached
         self.reached.next = 0.into();
         for i in 0..7 {
-            self.thresholds[i].clock.next = self.clock.val();
-            self.thresholds[i].d.next = self.thresholds[i].q.val();
-            if self.cfg_valid.val()
-                & (self.cfg_address.val().get_bits::<7>(3) == 0)
-                & (self.cfg_address.val().get_bits::<3>(0).index() == i)
-            {
-                self.thresholds[i].d.next = self.cfg_data.val();
+            for bank in 0..2 {
+                self.thresholds[7 * bank + i].clock.next = self.clock.val();
+                self.thresholds[7 * bank + i].d.next = self.thresholds[7 * bank + i].q.val();
+                if self.cfg_valid.val()
+                    & (self.cfg_address.val().get_bits::<1>(15).index() == bank)
+                    & (self.cfg_address.val().get_bits::<12>(3) == 0)
+                    & (self.cfg_address.val().get_bits::<3>(0).index() == i)
+                {
+                    self.thresholds[7 * bank + i].d.next = self.cfg_data.val();
+                }
             }
-            if self.max_tokens.val() >= self.thresholds[i].q.val() {
+            self.in_force[i].next = self.thresholds[i].q.val();
+            if self.bank.val() {
+                self.in_force[i].next = self.thresholds[7 + i].q.val();
+            }
+            if self.max_tokens.val() >= self.in_force[i].val() {
                 self.reached.next = self.reached.val().replace_bit(i, true);
             }
         }
@@ -132,7 +142,7 @@ impl Logic for Rules {
         self.punt_reason.next = self.s1_disposition.q.val() - 2;
         self.s2_decide.d.next = false;
         self.s2_action.d.next = 4.into();
-        self.s2_reason.d.next = self.punt_reason.val().get_bits::<4>(0);
+        self.s2_reason.d.next = self.punt_reason.val();
         if self.s1_disposition.q.val() == 1 {
             self.s2_action.d.next = 3.into();
             self.s2_reason.d.next = 0.into();

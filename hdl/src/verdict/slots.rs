@@ -14,29 +14,44 @@ pub(super) struct Level<const C: usize> {
     pub clock: Signal<In, Clock>,
     /// Nothing runs.
     pub reset: Signal<In, Bit>,
-    /// Sets the limit.
+    /// Sets the limit of one bank.
     pub cfg_valid: Signal<In, Bit>,
+    /// The bank.
+    pub cfg_bank: Signal<In, Bit>,
     /// The limit.
     pub cfg_limit: Signal<In, Bits<16>>,
     /// One more.
     pub up: Signal<In, Bit>,
     /// One less.
     pub down: Signal<In, Bit>,
-    /// As many run as may; two clocks after `up` or `down`.
-    pub full: Signal<Out, Bit>,
-    r_limit: DFF<Bits<16>>,
+    /// As many run as may by the limit of bank 0; two clocks after `up` or `down`.
+    pub full0: Signal<Out, Bit>,
+    /// The same by that of bank 1.
+    pub full1: Signal<Out, Bit>,
+    r_limits: [DFF<Bits<16>>; 2],
     r_count: DFF<Bits<C>>,
-    r_full: DFF<Bit>,
+    r_full: [DFF<Bit>; 2],
     count_wide: Signal<Local, Bits<16>>,
 }
 
 impl<const C: usize> Logic for Level<C> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, r_limit, r_count, r_full);
-        self.full.next = self.r_full.q.val();
-        if self.cfg_valid.val() {
-            self.r_limit.d.next = self.cfg_limit.val();
+        dff_setup!(self, clock, r_count);
+        self.count_wide.next = bit_cast::<16, C>(self.r_count.q.val());
+        for bank in 0..2 {
+            self.r_limits[bank].clock.next = self.clock.val();
+            self.r_full[bank].clock.next = self.clock.val();
+            self.r_limits[bank].d.next = self.r_limits[bank].q.val();
+            self.r_full[bank].d.next = self.count_wide.val() >= self.r_limits[bank].q.val();
+        }
+        self.full0.next = self.r_full[0].q.val();
+        self.full1.next = self.r_full[1].q.val();
+        if self.cfg_valid.val() & !self.cfg_bank.val() {
+            self.r_limits[0].d.next = self.cfg_limit.val();
+        }
+        if self.cfg_valid.val() & self.cfg_bank.val() {
+            self.r_limits[1].d.next = self.cfg_limit.val();
         }
         if self.up.val() {
             self.r_count.d.next = self.r_count.q.val() + 1;
@@ -44,8 +59,6 @@ impl<const C: usize> Logic for Level<C> {
         if self.down.val() {
             self.r_count.d.next = self.r_count.q.val() - 1;
         }
-        self.count_wide.next = bit_cast::<16, C>(self.r_count.q.val());
-        self.r_full.d.next = self.count_wide.val() >= self.r_limit.q.val();
         if self.reset.val() {
             self.r_count.d.next = 0.into();
         }
@@ -66,7 +79,7 @@ pub struct Slots<const A: usize, const C: usize, const F: usize> {
     /// Writes a configuration word.
     pub cfg_valid: Signal<In, Bit>,
     /// Its address.
-    pub cfg_address: Signal<In, Bits<10>>,
+    pub cfg_address: Signal<In, Bits<16>>,
     /// The word.
     pub cfg_data: Signal<In, Bits<32>>,
     /// Clock 0: a release.
@@ -79,6 +92,8 @@ pub struct Slots<const A: usize, const C: usize, const F: usize> {
     pub ask: Signal<In, Bit>,
     /// Its level.
     pub ask_level: Signal<In, Bits<3>>,
+    /// Bank of its bundle, whose limits count.
+    pub ask_bank: Signal<In, Bit>,
     /// Clock 2: it gets one.
     pub granted: Signal<Out, Bit>,
     /// Clock 2: as many of its level run as may.
@@ -147,8 +162,9 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Slots<A, C, F> {
             self.levels[i].clock.next = self.clock.val();
             self.levels[i].reset.next = self.reset.val();
             self.levels[i].cfg_valid.next = self.cfg_valid.val()
-                & (self.cfg_address.val().get_bits::<7>(3) == 1)
+                & (self.cfg_address.val().get_bits::<12>(3) == 1)
                 & (self.cfg_address.val().get_bits::<3>(0).index() == i);
+            self.levels[i].cfg_bank.next = self.cfg_address.val().get_bit(15);
             self.levels[i].cfg_limit.next = self.cfg_data.val().get_bits::<16>(0);
         }
 
@@ -172,7 +188,10 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Slots<A, C, F> {
         self.level_full.next = false;
         for i in 0..8 {
             if self.ask_level.val().index() == i {
-                self.level_full.next = self.levels[i].full.val();
+                self.level_full.next = self.levels[i].full0.val();
+                if self.ask_bank.val() {
+                    self.level_full.next = self.levels[i].full1.val();
+                }
             }
         }
         self.has_fresh.next = false;

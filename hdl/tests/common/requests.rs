@@ -26,7 +26,7 @@ const OTHERS: [&str; 8] = [
     "x-empty:",
     "x-long: abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
 ];
-const RARE: [&str; 8] = [
+const RARE: [&str; 14] = [
     "Transfer-Encoding: chunked",
     "Expect: 100-continue",
     "Content-Encoding: gzip",
@@ -35,6 +35,12 @@ const RARE: [&str; 8] = [
     "x-stainless-retry-count: x",
     "bad name: 1",
     " folded",
+    "name : 1",
+    ": 1",
+    "no colon",
+    "x: a\rb",
+    "x: a\nb",
+    "x: a\0b",
 ];
 const LENGTHS: [&str; 8] = ["", "16777216", "16777217", "999999999", "1234567890", "1x", "1 ", "1 2"];
 const RETRIES: [&str; 10] = ["0", "1", "2", "9", "255", "256", "999", "1000", "007", ""];
@@ -88,6 +94,116 @@ pub(crate) fn request(rng: &mut Rng, tables: &Tables) -> Vec<u8> {
     }
     out.extend(body);
     out
+}
+
+/// Header lines of each kind that `spec/http.md` names, each with its line end.
+const LINES: [&str; 62] = [
+    "host: a\r\n",
+    "x:\r\n",
+    "x: \t a \t \r\n",
+    "a:\r\nb:\r\nc:\r\n",
+    "x:\u{e9}\u{7f}\r\n",
+    "x:\u{e9}\r\n",
+    "\u{e9}:1\r\n",
+    "no colon\r\n",
+    ":1\r\n",
+    "x :1\r\n",
+    "x\t:1\r\n",
+    "x: 1\r\n folded\r\n",
+    "x: 1\r\n\tfolded\r\n",
+    "x: \0\r\n",
+    "x\0: 1\r\n",
+    "x: \x1b\r\n",
+    "x: a\rb\r\n",
+    "x: a\nb\r\n",
+    "x: a\n",
+    "x: a\r\r\n",
+    "\n",
+    "content-length: 5\r\n",
+    "Content-LENGTH:005\t \r\n",
+    "content-length: 000000005\r\n",
+    "content-length: 0000000005\r\n",
+    "content-length: 16777216\r\n",
+    "content-length: 16777217\r\n",
+    "content-length: 999999999\r\n",
+    "content-length:\r\n",
+    "content-length: +5\r\n",
+    "content-length: -5\r\n",
+    "content-length: 5,5\r\n",
+    "content-length: 5 5\r\n",
+    "content-length: 0x5\r\n",
+    "content-length: 5\r\ncontent-length: 5\r\n",
+    "content-length: 5\r\nx: 1\r\ncontent-length: 6\r\n",
+    "content-length: 5\rcontent-length: 6\r\n",
+    "content-length: 5\n",
+    "content-length : 5\r\n",
+    "content-length: 5\r\ntransfer-encoding: chunked\r\n",
+    "transfer-encoding: chunked\r\ncontent-length: 5\r\n",
+    "Transfer-Encoding:identity\r\n",
+    "expect: 100-continue\r\n",
+    "content-encoding: gzip\r\n",
+    "content-encoding:\r\n",
+    "upgrade: h2c\r\n",
+    "x-api-key: k\r\n",
+    "x-api-key:\t key-of-16-bytes!\r\n",
+    "authorization: Bearer a-key\r\n",
+    "Authorization:BEARER a-key\r\n",
+    "authorization: Bearer  a-key\r\n",
+    "authorization: Bearer\ta-key\r\n",
+    "authorization: Bearer\r\n",
+    "authorization: Basic YTpi\r\n",
+    "x-api-key: a key\r\n",
+    "x-api-key: key \r\n",
+    "x-api-key: \x01\r\n",
+    "x-api-key:\r\n",
+    "x-api-key: a\r\nauthorization: Bearer a\r\n",
+    "x-stainless-retry-count: 255\r\n",
+    "x-stainless-retry-count: 256\r\n",
+    "x-stainless-retry-count: 1\r\nX-Stainless-Retry-Count: 1\r\n",
+];
+/// Request lines of each kind.
+const STARTS: [&str; 24] = [
+    "POST /v1/messages HTTP/1.1\r\n",
+    "POST /v1/chat/completions?a=b?c HTTP/1.1\r\n",
+    "POST /v1/message HTTP/1.1\r\n",
+    "POST /v1/messagest HTTP/1.1\r\n",
+    "POST /V1/messages HTTP/1.1\r\n",
+    "POST x/v1/messages HTTP/1.1\r\n",
+    "post /v1/messages HTTP/1.1\r\n",
+    "GET / HTTP/1.1\r\n",
+    "APOST?post HTTP/1.1\r\n",
+    "POST ?/v1/messages HTTP/1.1\r\n",
+    "PRI * HTTP/2.0\r\n",
+    "PRIO Apri?/v1/messages HTTP/1.1\r\n",
+    "SIXTEEN-CHARS-16 / HTTP/1.1\r\n",
+    "SEVENTEEN-CHARS17 / HTTP/1.1\r\n",
+    "\r\nGET / HTTP/1.1\r\n",
+    " / HTTP/1.1\r\n",
+    "GET  / HTTP/1.1\r\n",
+    "GET / HTTP/1.1 \r\n",
+    "GET / HTTP/1.0\r\n",
+    "GET /\u{e9} HTTP/1.1\r\n",
+    "GET /\t HTTP/1.1\r\n",
+    "G(T / HTTP/1.1\r\n",
+    "GET / HTTP/1.1\n",
+    "GET / HTTP/1.1\rx\n",
+];
+
+/// Streams with a request line or a header line of each kind, some with a body, some with a request behind.
+pub(crate) fn kinds() -> Vec<Vec<u8>> {
+    let with = |start: &str, line: &str, rest: &str| [start, line, "\r\n", rest].concat().into_bytes();
+    let starts = STARTS.iter().map(|start| with(start, "", "GET / HTTP/1.1\r\n\r\n"));
+    let lines = LINES.iter().map(|line| with("POST /v1/completions HTTP/1.1\r\n", line, "12345G"));
+    let short = LINES.iter().map(|line| with("G / HTTP/1.1\r\n", line, ""));
+    let tiny = ["\r\n\r\n", "\r", "\n\r\n", "\0", "G", "\r\n"].map(|s| s.as_bytes().to_vec());
+    starts.chain(lines).chain(short).chain(tiny).collect()
+}
+
+/// A request with all headers that are read, and its body.
+pub(crate) fn rich() -> Vec<u8> {
+    b"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nX-Stainless-Retry-Count: 12\r\n\
+      authorization: Bearer a-credential\r\nContent-Length: 16\r\nb:\r\n\r\n{\"max_tokens\":1}"
+        .to_vec()
 }
 
 /// A request that may be admitted.

@@ -2,9 +2,9 @@
 use super::pick;
 use crate::random::Rng;
 use forebay_decide::tag::keyed_tag;
+use forebay_decide::words::bank_words;
 use forebay_decide::Bundle;
-use forebay_spec::config;
-use forebay_spec::limits::{CREDENTIAL_BYTES_MAX, MODELS_MAX, MODEL_NAME_BYTES_MAX, TENANTS_MAX};
+use forebay_spec::limits::{CREDENTIAL_BYTES_MAX, MODEL_NAME_BYTES_MAX};
 
 /// A bundle with the credentials that its tags stand for.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ impl Tables {
             let at = rng.below(models.len() as u64) as usize;
             models.swap_remove(at);
         }
-        let count = rng.below(TENANTS_MAX as u64 + 1);
+        let count = rng.below(17);
         let credentials: Vec<Vec<u8>> = (0..count).map(|_| credential(rng)).collect();
         let hash_key = std::array::from_fn(|_| rng.next() as u8);
         let tenant_tags = credentials.iter().map(|c| keyed_tag(&hash_key, c)).collect();
@@ -57,33 +57,11 @@ impl Tables {
         name
     }
 
-    /// Every word that loads the bundle, tables that are not full included.
+    /// The words of bank 0 that are not what the core starts with.
     pub(crate) fn words(&self) -> Vec<(u16, u32)> {
-        let mut words = Vec::new();
-        for (i, word) in self.bundle.hash_key.chunks(4).enumerate() {
-            words.push((config::HASH_KEY + i as u16, little(word)));
-        }
-        for i in 0..TENANTS_MAX {
-            let tag = self.bundle.tenant_tags.get(i);
-            let at = config::TENANT + config::TENANT_STRIDE * i as u16;
-            for (k, word) in tag.unwrap_or(&[0; 16]).chunks(4).enumerate() {
-                words.push((at + k as u16, little(word)));
-            }
-            words.push((at + 4, u32::from(tag.is_some())));
-        }
-        for i in 0..MODELS_MAX {
-            let name = self.bundle.models.get(i).map_or(&[][..], |m| m.as_bytes());
-            words.push((config::MODEL_BYTES + i as u16, name.len() as u32));
-            for (k, word) in name.chunks(4).enumerate() {
-                words.push((config::MODEL_NAME + config::MODEL_STRIDE * i as u16 + k as u16, little(word)));
-            }
-        }
-        words
+        let tables = forebay_decide::table::Tables::new(&self.bundle).expect("tables for a bundle");
+        (0..).zip(bank_words(&self.bundle, &tables)).filter(|w| w.1 != 0).collect()
     }
-}
-
-fn little(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |n, b| n << 8 | u32::from(*b))
 }
 
 /// Bytes that may stand in a credential; lengths around eight and the limit among others.

@@ -69,8 +69,9 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
             bench.configure(config::LEVEL_LIMIT + i as u16, u32::from(value));
         }
         // words of other blocks
-        for address in [config::HASH_KEY, config::TENANT, config::MODEL_BYTES + 8, config::MODEL_NAME] {
+        for address in [config::HASH_KEY, config::TENANT_TAG, config::MODEL_BYTES + 8, config::MODEL_NAME] {
             bench.configure(address, 0);
+            bench.configure(config::BANK | address, 0);
         }
         bench.reset();
         bench
@@ -99,6 +100,7 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
         self.rtl.reset.next = false;
         self.rtl.release_valid.next = false;
         self.rtl.tick_valid.next = false;
+        self.rtl.switch_valid.next = false;
         self.rtl.punt_valid.next = false;
         self.rtl.record_valid.next = false;
         self.arbiter = scheduler::Arbiter::default();
@@ -124,6 +126,7 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
                 match event.input {
                     Input::Release(_) => self.rtl.release_valid.next = false,
                     Input::Tick { .. } => self.rtl.tick_valid.next = false,
+                    Input::Switch { .. } => self.rtl.switch_valid.next = false,
                     Input::PuntResult(_) => self.rtl.punt_valid.next = false,
                     Input::Record(_) => self.rtl.record_valid.next = false,
                 }
@@ -133,11 +136,13 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
 
     fn take(&mut self) {
         let rtl = &self.rtl;
-        let ready = [&rtl.release_ready, &rtl.tick_ready, &rtl.punt_ready, &rtl.record_ready].map(|r| r.val());
-        let valid = [&rtl.release_valid, &rtl.tick_valid, &rtl.punt_valid, &rtl.record_valid].map(|v| v.val());
+        let ready = [&rtl.release_ready, &rtl.tick_ready, &rtl.switch_ready, &rtl.punt_ready, &rtl.record_ready]
+            .map(|r| r.val());
+        let valid = [&rtl.release_valid, &rtl.tick_valid, &rtl.switch_valid, &rtl.punt_valid, &rtl.record_valid]
+            .map(|v| v.val());
         let open = self.last_taken.is_none_or(|at| self.clock - at >= u64::from(arbiter::INTERVAL_CLOCKS));
         let first = valid.iter().position(|&v| v).filter(|_| open);
-        let expected: [bool; 4] = std::array::from_fn(|i| first == Some(i));
+        let expected: [bool; 5] = std::array::from_fn(|i| first == Some(i));
         assert_eq!(ready, expected, "inputs {valid:?}, clock {}", self.clock);
         let input = match first {
             Some(0) => Input::Release(Release {
@@ -146,16 +151,17 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
                 kind: ReleaseKind::from_code(rtl.release_kind.val().index() as u8).expect("a kind in use"),
             }),
             Some(1) => Input::Tick { elapsed_ms: rtl.tick_elapsed_ms.val().index() as u16 },
-            Some(2) => Input::PuntResult(unpack(&rtl.punt_record.val())),
-            Some(3) => Input::Record(unpack(&rtl.record.val())),
+            Some(2) => Input::Switch { bank: rtl.switch_bank.val() },
+            Some(3) => Input::PuntResult(unpack(&rtl.punt_record.val())),
+            Some(4) => Input::Record(unpack(&rtl.record.val())),
             _ => {
-                self.waited += u64::from(valid[3]);
+                self.waited += u64::from(valid[4]);
                 return;
             }
         };
         self.last_taken = Some(self.clock);
         self.stamped.push_back((self.arbiter.stamp(input), self.clock, self.waited));
-        self.waited = if first == Some(3) { 0 } else { self.waited + u64::from(valid[3]) };
+        self.waited = if first == Some(4) { 0 } else { self.waited + u64::from(valid[4]) };
     }
 
     fn check_event(&mut self) {
@@ -172,7 +178,8 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
                 kind: ReleaseKind::from_code(a.event_release_kind.val().index() as u8).expect("a kind in use"),
             }),
             1 => Input::Tick { elapsed_ms: a.event_elapsed_ms.val().index() as u16 },
-            2 => Input::PuntResult(unpack(&a.event_record.val())),
+            2 => Input::Switch { bank: a.event_bank.val() },
+            3 => Input::PuntResult(unpack(&a.event_record.val())),
             _ => Input::Record(unpack(&a.event_record.val())),
         };
         let seen = Event { seq: number(a.event_seq.val()), now_ms: number(a.event_now_ms.val()), input };
@@ -257,6 +264,10 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
             self.rtl.tick_valid.next = true;
             self.rtl.tick_elapsed_ms.next = (1 + (rng.next() & 0xffff) % 0xffff).into();
         }
+        if !self.rtl.switch_valid.next && rng.one_in(idle * 9) {
+            self.rtl.switch_valid.next = true;
+            self.rtl.switch_bank.next = rng.one_in(2);
+        }
         if !self.rtl.punt_valid.next && rng.one_in(idle * 3) {
             self.rtl.punt_valid.next = true;
             self.rtl.punt_record.next = pack(&record(rng));
@@ -289,7 +300,9 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
     /// Waits until all inputs are taken.
     fn drain(&mut self) {
         let inputs = |rtl: &Decision<A, C, F>| {
-            [&rtl.release_valid, &rtl.tick_valid, &rtl.punt_valid, &rtl.record_valid].iter().any(|v| v.next)
+            [&rtl.release_valid, &rtl.tick_valid, &rtl.switch_valid, &rtl.punt_valid, &rtl.record_valid]
+                .iter()
+                .any(|v| v.next)
         };
         while inputs(&self.rtl) {
             self.step();

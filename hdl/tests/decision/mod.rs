@@ -15,7 +15,7 @@ pub(crate) struct Decision<const A: usize, const C: usize, const F: usize> {
     pub(crate) clock: Signal<In, Clock>,
     pub(crate) reset: Signal<In, Bit>,
     pub(crate) cfg_valid: Signal<In, Bit>,
-    pub(crate) cfg_address: Signal<In, Bits<10>>,
+    pub(crate) cfg_address: Signal<In, Bits<16>>,
     pub(crate) cfg_data: Signal<In, Bits<32>>,
     pub(crate) release_valid: Signal<In, Bit>,
     pub(crate) release_ready: Signal<Out, Bit>,
@@ -25,12 +25,15 @@ pub(crate) struct Decision<const A: usize, const C: usize, const F: usize> {
     pub(crate) tick_valid: Signal<In, Bit>,
     pub(crate) tick_ready: Signal<Out, Bit>,
     pub(crate) tick_elapsed_ms: Signal<In, Bits<16>>,
+    pub(crate) switch_valid: Signal<In, Bit>,
+    pub(crate) switch_ready: Signal<Out, Bit>,
+    pub(crate) switch_bank: Signal<In, Bit>,
     pub(crate) punt_valid: Signal<In, Bit>,
     pub(crate) punt_ready: Signal<Out, Bit>,
-    pub(crate) punt_record: Signal<In, Bits<196>>,
+    pub(crate) punt_record: Signal<In, Bits<209>>,
     pub(crate) record_valid: Signal<In, Bit>,
     pub(crate) record_ready: Signal<Out, Bit>,
-    pub(crate) record: Signal<In, Bits<196>>,
+    pub(crate) record: Signal<In, Bits<209>>,
     pub(crate) arbiter: Arbiter,
     pub(crate) verdict: Verdict<A, C, F>,
     pub(crate) event_valid: Signal<Out, Bit>,
@@ -54,6 +57,9 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Decision<A, C, F>
         self.arbiter.tick_valid.next = self.tick_valid.val();
         self.tick_ready.next = self.arbiter.tick_ready.val();
         self.arbiter.tick_elapsed_ms.next = self.tick_elapsed_ms.val();
+        self.arbiter.switch_valid.next = self.switch_valid.val();
+        self.switch_ready.next = self.arbiter.switch_ready.val();
+        self.arbiter.switch_bank.next = self.switch_bank.val();
         self.arbiter.punt_valid.next = self.punt_valid.val();
         self.punt_ready.next = self.arbiter.punt_ready.val();
         self.arbiter.punt_record.next = self.punt_record.val();
@@ -71,19 +77,19 @@ impl<const A: usize, const C: usize, const F: usize> Logic for Decision<A, C, F>
     }
 }
 
-pub(crate) fn pack(record: &Record) -> Bits<196> {
+pub(crate) fn pack(record: &Record) -> Bits<209> {
     let words = layout::pack(record);
-    let mut bits = Bits::<196>::default();
+    let mut bits = Bits::<209>::default();
     for (i, &word) in words.iter().enumerate().take(6) {
         bits.set_bits::<32>(32 * i, u64::from(word).into());
     }
-    bits.set_bits::<4>(192, u64::from(words[6]).into());
+    bits.set_bits::<17>(192, u64::from(words[6]).into());
     bits
 }
 
-pub(crate) fn unpack(bits: &Bits<196>) -> Record {
+pub(crate) fn unpack(bits: &Bits<209>) -> Record {
     let mut words = [0; layout::RECORD_WORDS];
-    for i in 0..196 {
+    for i in 0..209 {
         words[i / 32] |= u32::from(bits.get_bit(i)) << (i % 32);
     }
     layout::unpack(&words).expect("records of this test have codes that are in use")
@@ -91,7 +97,7 @@ pub(crate) fn unpack(bits: &Bits<196>) -> Record {
 
 /// A request; three of four are sound.
 pub(crate) fn record(rng: &mut Rng) -> Record {
-    let code = if rng.one_in(6) { 1 + rng.below(16) as u8 } else { 0 };
+    let code = if rng.one_in(6) { 1 + rng.below(20) as u8 } else { 0 };
     let disposition = Disposition::from_code(code).unwrap_or(Disposition::Pass);
     let mut r = Record::empty(rng.next() as u16, rng.next() as u16, disposition);
     let sound: [&[u8]; 5] = [&[7], &[0, 1, 4], &[0, 1, 2, 3], &[0, 1, 7], &[0, 1, 7]];
@@ -105,7 +111,8 @@ pub(crate) fn record(rng: &mut Rng) -> Record {
         r.max_tokens = [9, 10, 31, 32, 127, 128, 255, 256, 511, 512, 1023, 1024, 2047, 2048][rng.below(14) as usize];
     }
     r.temperature_milli = rng.next() as u32;
-    r.tenant = (!rng.one_in(3)).then(|| rng.below(16) as u8);
+    r.tenant = (!rng.one_in(3)).then(|| rng.below(255) as u8);
+    (r.class, r.hot, r.key_known, r.bank) = (rng.below(16) as u8, rng.one_in(2), rng.one_in(2), rng.one_in(3));
     r.retry = rng.next() as u8;
     r
 }

@@ -1,24 +1,64 @@
 //! `http` beside the twin.
-use crate::common::feed::{Beat, Feed};
+pub(crate) mod alone;
+pub(crate) mod beats;
+pub(crate) mod bench;
+pub(crate) mod keys;
+pub(crate) mod leaves;
+pub(crate) mod program;
+
 use crate::common::tables::Tables;
-use crate::common::{part, requests};
-use crate::random::Rng;
+use beats::Beat;
 use forebay_decide::datapath::Datapath;
 use forebay_hdl::http::Http;
 use forebay_spec::limits::PROOF;
 use forebay_spec::{Disposition, PuntReason, Record};
-use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
-pub(crate) type Block8 = Http<8, 64, 2>;
+pub(crate) const CONNECTIONS: usize = 4;
+/// Width of a connection number.
+pub(crate) const A: usize = 2;
 
-const CONNECTIONS: usize = 4;
+/// A beat at the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) first: bool,
+    pub(crate) last: bool,
+    pub(crate) connection: usize,
+    pub(crate) bank: bool,
+    pub(crate) bytes: Vec<u8>,
+    /// Head of the request.
+    pub(crate) head: u128,
+}
 
-/// A record of the twin, and the bytes of its connection up to the end of the request.
-struct Expected {
-    record: Record,
-    stream: usize,
-    end: usize,
+impl Sent {
+    /// What the block sends in this clock.
+    pub(crate) fn of<const W: usize, const B: usize>(b: &Http<W, B, A>) -> Option<Self> {
+        let (keep, data, head) = (b.m_keep.val(), b.m_data.val(), b.m_head.val());
+        let count = (0..W).take_while(|i| keep.get_bit(*i)).count();
+        assert!((count..W).all(|i| !keep.get_bit(i)), "bytes without a gap");
+        let byte = |i: usize| (0..8).fold(0, |byte, n| byte | u8::from(data.get_bit(8 * i + n)) << n);
+        b.m_valid.val().then(|| Sent {
+            first: b.m_first.val(),
+            last: b.m_last.val(),
+            connection: b.m_connection.val().index(),
+            bank: b.m_bank.val(),
+            bytes: (0..count).map(byte).collect(),
+            head: (0..80).rev().fold(0, |n, i| n << 1 | u128::from(head.get_bit(i))),
+        })
+    }
+
+    /// A part of the head.
+    fn part(&self, at: usize, width: usize) -> u64 {
+        (self.head >> at) as u64 & ((1 << width) - 1)
+    }
+}
+
+/// What comes out next, in the order of the beats that are taken.
+enum Expected {
+    /// A connection begins anew; what has been sent of a request of it is forgotten.
+    Start,
+    /// A record of the twin, and the bytes of its connection up to the end of the request.
+    End { record: Record, stream: usize, end: usize },
 }
 
 /// How often something occurred.
@@ -29,16 +69,27 @@ pub(crate) struct Seen {
     pub(crate) decided: u64,
     pub(crate) passed: u64,
     pub(crate) tenants: u64,
+    /// Credentials that the host knows and that are no tenant's.
+    pub(crate) known: u64,
     pub(crate) retries: u64,
     /// Requests behind the first of their connection.
     pub(crate) pipelined: u64,
+    /// Requests by bank.
+    pub(crate) banks: [u64; 2],
     /// Punts, by the code of their reason.
     pub(crate) punts: [u64; 32],
 }
 
+impl Seen {
+    /// Requests that have ended.
+    pub(crate) fn requests(&self) -> u64 {
+        self.decided + self.passed + self.punts.iter().sum::<u64>()
+    }
+}
+
 /// The twin, fed with the beats that the block has taken.
 pub(crate) struct Judge {
-    twin: Datapath,
+    pub(crate) twin: Datapath,
     /// Each life of a connection.
     streams: Vec<Vec<u8>>,
     /// The life that a connection is in.
@@ -49,11 +100,18 @@ pub(crate) struct Judge {
     pub(crate) seen: Seen,
 }
 
+/// The twin with a bundle in each bank, the first of which is current.
+fn twin(tables: &[Tables; 2]) -> Datapath {
+    let mut twin = Datapath::new(&tables[0].bundle, PROOF);
+    twin.load(&tables[1].bundle).expect("nothing is under way");
+    twin
+}
+
 impl Judge {
-    pub(crate) fn new(tables: &Tables) -> Self {
+    pub(crate) fn new(tables: &[Tables; 2]) -> Self {
         Judge {
-            twin: Datapath::new(&tables.bundle, PROOF),
-            streams: Vec::new(),
+            twin: twin(tables),
+            streams: vec![Vec::new()],
             current: [0; CONNECTIONS],
             expected: VecDeque::new(),
             bodies: Default::default(),
@@ -61,71 +119,91 @@ impl Judge {
         }
     }
 
-    /// A beat that the block has taken; `close` if it ends its connection.
+    /// A beat that the block has taken.
     pub(crate) fn take(&mut self, beat: &Beat) {
         self.seen.beats += 1;
         let c = beat.connection;
         if beat.start {
             self.current[c] = self.streams.len();
             self.streams.push(Vec::new());
+            self.expected.push_back(Expected::Start);
         }
         let stream = self.current[c];
-        let expected = &mut self.expected;
-        let mut segment = |start, close, bytes: &[u8], end| {
-            let mut out = |record| expected.push_back(Expected { record, stream, end });
-            self.twin.segment(c as u16, start, close, bytes, &mut out);
-        };
-        segment(beat.start, false, &[], 0);
-        for byte in &beat.bytes {
-            self.streams[stream].push(*byte);
-            segment(false, false, &[*byte], self.streams[stream].len());
+        let (expected, twin) = (&mut self.expected, &mut self.twin);
+        let mut end = self.streams[stream].len();
+        let mut push = |record, end| expected.push_back(Expected::End { record, stream, end });
+        match beat.command {
+            1 => twin.switch(beat.bank),
+            2 => twin.expire(beat.bank),
+            3 => {
+                let reason = PuntReason::from_code(beat.reason as u8).expect("a reason");
+                twin.abort(c as u16, reason, &mut |record| push(record, end));
+            }
+            _ => {
+                twin.segment(c as u16, beat.start, false, &[], &mut |record| push(record, end));
+                for byte in &beat.bytes {
+                    self.streams[stream].push(*byte);
+                    end += 1;
+                    twin.segment(c as u16, false, false, &[*byte], &mut |record| push(record, end));
+                }
+                twin.segment(c as u16, false, beat.close, &[], &mut |record| push(record, end));
+            }
         }
-        segment(false, beat.end, &[], self.streams[stream].len());
     }
 
-    /// What the block sends in a clock.
-    pub(crate) fn check(&mut self, b: &Block8) {
-        if !b.m_valid.val() {
-            return;
+    /// A beat that the block sends.
+    pub(crate) fn check(&mut self, sent: &Sent) {
+        while matches!(self.expected.front(), Some(Expected::Start)) {
+            self.expected.pop_front();
         }
-        let c = b.m_connection.val().index();
-        let count = b.m_keep.val().index().trailing_ones() as usize;
-        assert_eq!(b.m_keep.val().index(), (1 << count) - 1, "bytes without a gap");
-        assert_eq!(b.m_first.val(), self.bodies[c].is_none(), "first beat of a body");
-        self.seen.body_beats += u64::from(count > 0);
-        let body = self.bodies[c].get_or_insert_default();
-        body.extend(&u64::from(b.m_data.val()).to_le_bytes()[..count]);
-        if b.m_last.val() {
-            let body = self.bodies[c].take().unwrap_or_default();
-            self.end(c, &body, &b.m_head.val());
+        let body = &mut self.bodies[sent.connection];
+        // a request that is forgotten has no end
+        if sent.first {
+            *body = Some(Vec::new());
+        }
+        let body = body.as_mut().expect("the first beat of a request says so");
+        self.seen.body_beats += u64::from(!sent.bytes.is_empty());
+        body.extend(&sent.bytes);
+        if sent.last {
+            self.end(sent);
         } else {
-            assert!(count > 0, "a beat without bytes");
+            assert!(!sent.bytes.is_empty(), "a beat without bytes");
         }
     }
 
     /// A request has ended.
-    fn end(&mut self, connection: usize, body: &[u8], head: &Bits<75>) {
-        let Expected { record, stream, end } = self.expected.pop_front().expect("no request should end here");
+    fn end(&mut self, last: &Sent) {
+        let body = self.bodies[last.connection].take().unwrap_or_default();
+        let Some(Expected::End { record, stream, end }) = self.expected.pop_front() else {
+            panic!("no request should end here: {last:?}");
+        };
         let sent = &self.streams[stream][..end];
-        let shown = [part(head, 0, 16), part(head, 16, 16), part(head, 32, 5)];
         // `fields` finds these later
-        let later = [PuntReason::NameEscape, PuntReason::ValueEscape, PuntReason::Number].map(Disposition::Punt);
+        let later = [PuntReason::NameEscape, PuntReason::ValueEscape, PuntReason::ValueBytes, PuntReason::Number];
+        let later = later.map(Disposition::Punt);
         let disposition = if later.contains(&record.disposition) { Disposition::Decide } else { record.disposition };
-        let places: [u64; 3] = [record.connection.into(), record.index.into(), disposition.code().into()];
-        assert_eq!(shown, places, "{record:?} at {}", String::from_utf8_lossy(sent));
-        assert_eq!(connection, usize::from(record.connection));
-        assert!(sent.ends_with(body), "the body is not what was sent");
-        let [tenant, retry, body_bytes] = [part(head, 37, 5), part(head, 42, 8), part(head, 50, 25)];
+        let shown = [last.part(0, 16), last.part(16, 16), last.part(32, 5), last.part(54, 1)];
+        let expected: [u64; 4] =
+            [record.connection.into(), record.index.into(), disposition.code().into(), record.bank.into()];
+        assert_eq!(shown, expected, "{record:?} at {:?}", String::from_utf8_lossy(sent));
+        assert_eq!((last.connection, last.bank), (usize::from(record.connection), record.bank));
+        // a request that has expired ends before the byte that shows it
+        let expired = record.disposition == Disposition::Punt(PuntReason::Bundle);
+        let before = &sent[..sent.len().saturating_sub(1)];
+        assert!(sent.ends_with(&body) || (expired && before.ends_with(&body)), "the body is not what was sent");
+        let body_bytes = last.part(55, 25);
         match record.disposition {
             Disposition::Decide => {
-                let expected: [u64; 3] =
-                    [record.tenant.map_or(0, |t| u64::from(t) + 1), record.retry.into(), record.body_bytes.into()];
-                assert_eq!([tenant, retry, body_bytes], expected, "{record:?}");
+                let tenant = record.tenant.map_or(0, |t| u64::from(t) + 1);
+                let expected: [u64; 4] =
+                    [tenant, record.key_known.into(), record.retry.into(), record.body_bytes.into()];
+                assert_eq!([last.part(37, 8), last.part(45, 1), last.part(46, 8), body_bytes], expected, "{record:?}");
                 assert_eq!(body.len(), record.body_bytes as usize);
             }
-            Disposition::Punt(PuntReason::Truncated) => assert!(body.len() < body_bytes.max(1) as usize),
             _ if disposition == Disposition::Decide => assert_eq!(body.len() as u64, body_bytes),
-            _ => assert!(body.is_empty()),
+            Disposition::Pass => assert!(body.is_empty()),
+            // cut short, perhaps in the body
+            Disposition::Punt(_) => assert!(body.is_empty() || body.len() < body_bytes as usize),
         }
         self.count(&record);
     }
@@ -134,7 +212,9 @@ impl Judge {
         let seen = &mut self.seen;
         seen.pipelined += u64::from(record.index > 0);
         seen.tenants += u64::from(record.tenant.is_some());
+        seen.known += u64::from(record.key_known && record.tenant.is_none());
         seen.retries += u64::from(record.retry > 0);
+        seen.banks[usize::from(record.bank)] += 1;
         match record.disposition {
             Disposition::Decide => seen.decided += 1,
             Disposition::Pass => seen.passed += 1,
@@ -143,74 +223,13 @@ impl Judge {
     }
 
     /// Everything under way is lost, and other tables count.
-    fn reset(&mut self, tables: &Tables) {
-        self.twin = Datapath::new(&tables.bundle, PROOF);
-        self.streams.clear();
-        self.expected.clear();
-        self.bodies = Default::default();
+    fn reset(&mut self, tables: &[Tables; 2]) {
+        let seen = std::mem::take(&mut self.seen);
+        *self = Judge { seen, ..Judge::new(tables) };
     }
 
+    /// All that was to come has come.
     pub(crate) fn is_idle(&self) -> bool {
-        self.expected.is_empty()
-    }
-}
-
-/// Random requests under back-pressure and resets.
-pub(crate) struct Bench {
-    rng: Rng,
-    tables: Tables,
-    words: Vec<(u16, u32)>,
-    feed: Feed,
-    offered: Option<Beat>,
-    pub(crate) judge: Judge,
-}
-
-impl Bench {
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut rng = Rng::new(seed);
-        let tables = Tables::new(&mut rng);
-        let judge = Judge::new(&tables);
-        Bench { words: tables.words(), rng, tables, feed: Feed::new(CONNECTIONS, false), offered: None, judge }
-    }
-
-    /// Looks at the outputs of this clock, then sets its inputs. `taken`: the clock before took the beat.
-    pub(crate) fn clock(&mut self, b: &mut Block8, clock: usize, taken: bool) {
-        if taken {
-            let beat = self.offered.take().expect("nothing was offered");
-            self.judge.take(&beat);
-        }
-        self.judge.check(b);
-        assert!(!b.pause.val() || !b.m_valid.val(), "clock {clock}: a beat is sent in spite of the pause");
-        b.reset.next = self.rng.one_in(8_000);
-        if b.reset.next {
-            self.reset();
-        }
-        b.cfg_valid.next = false;
-        // phases of back-pressure
-        let odds = [1_000, 20, 3, 1_000][clock / 500 % 4];
-        b.pause.next = self.rng.one_in(odds);
-        if let Some((address, data)) = self.words.pop() {
-            b.cfg_valid.next = true;
-            b.cfg_address.next = u64::from(address).into();
-            b.cfg_data.next = u64::from(data).into();
-        } else if self.offered.is_none() && !b.reset.next && !self.rng.one_in(6) {
-            let (tables, rng) = (&self.tables, &mut self.rng);
-            let beat = self.feed.beat(rng, |rng| requests::life(rng, tables));
-            b.s_data.next = beat.data(rng).into();
-            b.s_count.next = (beat.bytes.len() as u64).into();
-            b.s_connection.next = (beat.connection as u64).into();
-            b.s_start.next = beat.start;
-            b.s_close.next = beat.end;
-            self.offered = Some(beat);
-        }
-        b.s_valid.next = self.offered.is_some();
-    }
-
-    fn reset(&mut self) {
-        self.tables = Tables::new(&mut self.rng);
-        self.words = self.tables.words();
-        self.feed.restart();
-        self.offered = None;
-        self.judge.reset(&self.tables);
+        self.expected.iter().all(|e| matches!(e, Expected::Start))
     }
 }

@@ -1,14 +1,14 @@
 //! What may be wrong with a policy.
 use std::path::Path;
 
-/// Bytes of a policy file, or of a key file.
+/// Bytes of a policy file, a bundle file, or a file of keys.
 pub(crate) const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// One sentence: where, what, the value, the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// The file cannot be read.
-    #[error("{file}: cannot be read: {why}; give the path of a readable text file")]
+    #[error("{file}: cannot be read: {why}; give the path of a readable file")]
     File {
         /// Path.
         file: String,
@@ -27,10 +27,26 @@ pub enum PolicyError {
         /// What is wrong and what to do about it.
         what: String,
     },
+    /// A bundle file that is not used, whole.
+    #[error("{file}: the bundle is refused: {why}; {remedy}")]
+    Bundle {
+        /// Path.
+        file: String,
+        /// What is wrong.
+        why: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
 }
 
 /// Reads a text of limited size.
 pub(crate) fn read_text(path: &Path) -> Result<String, PolicyError> {
+    let why = "it is not UTF-8 text".to_owned();
+    String::from_utf8(read_bytes(path)?).map_err(|_| PolicyError::File { file: path.display().to_string(), why })
+}
+
+/// Reads a file of limited size.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, PolicyError> {
     let fail = |why: String| PolicyError::File { file: path.display().to_string(), why };
     let meta = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
     // a pipe or a device has no size that could be held to the limit
@@ -40,7 +56,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, PolicyError> {
     if meta.len() > FILE_BYTES_MAX {
         return Err(fail(format!("it has {} bytes, the limit is {FILE_BYTES_MAX}", meta.len())));
     }
-    std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))
+    std::fs::read(path).map_err(|e| fail(e.to_string()))
 }
 
 /// Line and column, from 1, of a byte offset.

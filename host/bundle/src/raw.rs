@@ -6,10 +6,29 @@ use toml::Spanned;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct File {
     pub(crate) hash_key: Option<Spanned<String>>,
+    pub(crate) hot_models: Vec<Spanned<String>>,
+    pub(crate) known_keys_file: Option<Spanned<String>>,
+    pub(crate) field: Vec<Spanned<Field>>,
+    pub(crate) class: Vec<Spanned<Class>>,
     pub(crate) model: Vec<Spanned<Model>>,
     pub(crate) tenant: Vec<Spanned<Tenant>>,
     pub(crate) levels: Levels,
     pub(crate) replay: Replay,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Field {
+    pub(crate) field: Spanned<String>,
+    pub(crate) name: Spanned<String>,
+    pub(crate) kind: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Class {
+    pub(crate) name: Spanned<String>,
+    pub(crate) model: Spanned<String>,
 }
 
 #[derive(Debug, Deserialize)]

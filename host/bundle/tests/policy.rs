@@ -1,6 +1,7 @@
 //! Policy files: the example, the defaults, and what each error says.
 use forebay_bundle::{Policy, Service, REPLAY_HASH_KEY};
 use forebay_decide::{tag::keyed_tag, Bundle};
+use forebay_spec::hash::{tag_hash, text_hash};
 use std::path::Path;
 
 fn error(text: &str) -> String {
@@ -13,10 +14,17 @@ fn the_example_is_sound() {
     let policy = Policy::load(&path).expect("the example");
     assert_eq!(policy.bundle().models, ["claude-haiku-4-5", "qwen3-32b"]);
     assert!(policy.is_hot(0) && !policy.is_hot(1) && !policy.is_hot(200));
-    let tag = keyed_tag(&REPLAY_HASH_KEY, b"test-support-key");
-    let tenant = policy.bundle().tenant(&tag).expect("support");
-    assert_eq!(policy.tenant_name(tenant), Some("support"));
+    assert_eq!(policy.bundle().tenant_tags[1], keyed_tag(&REPLAY_HASH_KEY, b"test-support-key"));
+    assert_eq!((policy.tenant_name(1), policy.tenant_name(2)), (Some("support"), None));
     assert_eq!(policy.bundle().level_limits[7], 8);
+    let names: Vec<&str> = policy.bundle().names.iter().map(|n| n.text.as_str()).collect();
+    let max_tokens = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
+    assert_eq!(names, [&max_tokens[..], &["model", "stream", "temperature", "top_k"]].concat());
+    let patterns = policy.bundle().patterns.as_ref().expect("patterns");
+    let class = |model: &[u8]| policy.class_name(patterns.class(model));
+    assert_eq!(class(b"claude-haiku-4-5"), Some("haiku"));
+    assert_eq!(class(b"claude-3-sonnet-20240229"), Some("sonnet"));
+    assert_eq!((class(b"qwen3-32b"), class(b"qwen3-32"), class(b"")), (Some("open"), None, None));
     assert_eq!(*policy.service(), Service::default(), "the example states the defaults");
 }
 
@@ -64,12 +72,62 @@ fn errors_name_the_place_the_value_and_the_remedy() {
         let said = error(text);
         assert!(said.contains(expected), "{text:?}\nsaid     {said}\nexpected {expected}");
     }
-    let models = many(17, |i| format!("[[model]]\nname = \"m{i}\"\n"));
-    assert!(error(&models).contains("17 models, the limit is 16; remove 1"));
-    let tenants = many(18, |i| format!("[[tenant]]\nname = \"t{i}\"\nkey = \"k{i}\"\n"));
-    assert!(error(&tenants).contains("18 tenants, the limit is 16; remove 2"));
+    let models = many(256, |i| format!("[[model]]\nname = \"m{i}\"\n"));
+    assert!(error(&models).contains("256 models, the limit is 255; remove 1"));
+    let tenants = many(257, |i| format!("[[tenant]]\nname = \"t{i}\"\nkey = \"k{i}\"\n"));
+    assert!(error(&tenants).contains("257 tenants, the limit is 255; remove 2"));
     let long = format!("[[model]]\nname = \"{}\"", "x".repeat(65));
     assert!(error(&long).contains("has 65 bytes, the limit is 64; shorten it"));
+}
+
+#[test]
+fn filters_hold_hot_models_and_known_keys() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("keys"), "key-1\n\n  key-2 \nkey-1\n").expect("keys");
+    let text = "hot_models = [\"old\", \"new\"]\nknown_keys_file = \"keys\"\n[[model]]\nname = \"new\"\nhot = true\n\
+                [[model]]\nname = \"cold\"\n[[tenant]]\nname = \"t\"\nkey = \"key-3\"\n";
+    let policy = Policy::parse("p.toml", text, folder.path()).expect(text);
+    let bundle = policy.bundle();
+    let hot = |name: &str| bundle.hot.may_contain(text_hash(&bundle.hash_key, name.as_bytes()));
+    assert!(hot("old") && hot("new") && !hot("cold"));
+    let known = |key: &str| bundle.keys.may_contain(tag_hash(&keyed_tag(&bundle.hash_key, key.as_bytes())));
+    assert!(known("key-1") && known("key-2") && known("key-3") && !known("key-4") && !known(""));
+    let report = policy.report();
+    assert_eq!((report.hot.entries, report.keys.entries), (2, 3));
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+
+    std::fs::write(folder.path().join("keys"), "key-1\nsecret key\n").expect("keys");
+    let said = Policy::parse("p.toml", text, folder.path()).expect_err("two words").to_string();
+    assert!(said.contains("keys:2:1: the key in this line is not one word") && !said.contains("secret"), "{said}");
+}
+
+#[test]
+fn a_filter_over_one_percent_of_false_hits_is_warned_of() {
+    let hot = |n: usize| {
+        let names: Vec<String> = (0..n).map(|i| format!("\"model-{i}\"")).collect();
+        let text = format!("hot_models = [{}]", names.join(", "));
+        Policy::parse("p.toml", &text, Path::new(".")).expect("hot models").report()
+    };
+    assert!(hot(2_800).warnings.is_empty());
+    let report = hot(4_000);
+    let warning = report.warnings.first().expect("a warning");
+    assert!(warning.contains("the filter of hot models has 4000 entries and hits falsely at 2."), "{warning}");
+    assert!((0.35..0.42).contains(&report.hot.fill), "{}", report.hot.fill);
+}
+
+#[test]
+fn a_hash_key_that_makes_no_table_is_refused() {
+    // tags of 250 tenants: one key in 270 gives two of them one entry
+    let tenants: String = (0..250).map(|i| format!("[[tenant]]\nname = \"t{i}\"\nkey = \"k{i}\"\n")).collect();
+    let refused = (0..4_000_u32).find_map(|i| {
+        let text = format!("\nhash_key = \"{i:032x}\"\n{tenants}");
+        Policy::parse("p.toml", &text, Path::new(".")).err()
+    });
+    let said = refused.expect("one of the keys is bad").to_string();
+    assert!(said.starts_with("p.toml:2:12: tenants \"t"), "{said}");
+    let expected = "look alike in the table of tenants under this hash_key; \
+                    give another one, hash_key = \"32 hexadecimal digits\"";
+    assert!(said.ends_with(expected), "{said}");
 }
 
 #[test]

@@ -59,11 +59,20 @@ struct Slot {
     level: u8,
 }
 
+/// What verdicts follow from, of one bundle.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    thresholds: [u32; LEVELS - 1],
+    limits: [u16; LEVELS],
+}
+
 /// Answers events.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    thresholds: [u32; LEVELS - 1],
-    level_limits: [u16; LEVELS],
+    /// By bank; a record is decided by the levels of its own.
+    levels: [Levels; 2],
+    /// Highest limit of each level since reset: what runs was admitted under one of them.
+    limits_max: [u16; LEVELS],
     slots: Vec<Slot>,
     /// Slots from this one on have never been granted.
     fresh: usize,
@@ -73,16 +82,24 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// The state after reset.
+    /// The state after reset, with this bundle in both banks.
     pub fn new(bundle: &Bundle, profile: Profile) -> Self {
+        let levels = Levels { thresholds: bundle.thresholds, limits: bundle.level_limits };
         Scheduler {
-            thresholds: bundle.thresholds,
-            level_limits: bundle.level_limits,
+            levels: [levels; 2],
+            limits_max: levels.limits,
             slots: vec![Slot::default(); profile.slots],
             fresh: 0,
             free: VecDeque::with_capacity(profile.slots),
             counters: Counters::default(),
         }
+    }
+
+    /// Loads a bundle into a bank. What runs goes on, also where there is more of it than the new limits allow.
+    pub fn load(&mut self, bank: bool, bundle: &Bundle) {
+        let levels = Levels { thresholds: bundle.thresholds, limits: bundle.level_limits };
+        self.levels[usize::from(bank)] = levels;
+        self.limits_max.iter_mut().zip(levels.limits).for_each(|(max, limit)| *max = limit.max(*max));
     }
 
     /// Applies one event; a verdict comes out of each record and each punt result.
@@ -93,7 +110,7 @@ impl Scheduler {
                 self.release(release);
                 return None;
             }
-            Input::Tick { .. } => return None,
+            Input::Tick { .. } | Input::Switch { .. } => return None,
             Input::PuntResult(record) | Input::Record(record) => record,
         };
         let (action, level) = self.decide(record);
@@ -115,14 +132,15 @@ impl Scheduler {
         if let Some(reason) = check(record) {
             return (Action::Reject(reason), None);
         }
-        let level = level(record.max_tokens, &self.thresholds);
-        (self.grant(level), Some(level))
+        let levels = &self.levels[usize::from(record.bank)];
+        let level = level(record.max_tokens, &levels.thresholds);
+        (self.grant(level, levels.limits[usize::from(level)]), Some(level))
     }
 
     /// The limit of the level is tested before the slots.
-    fn grant(&mut self, level: u8) -> Action {
+    fn grant(&mut self, level: u8, limit: u16) -> Action {
         let l = usize::from(level);
-        if self.counters.in_flight[l] >= self.level_limits[l] {
+        if self.counters.in_flight[l] >= limit {
             return Action::Refuse(RefuseReason::LevelFull);
         }
         // slots that were never used come first: hardware then needs no walk over its tables after a reset
@@ -175,8 +193,8 @@ impl Scheduler {
             (c.admit == sum(&c.released) + in_flight, "admitted == released + in flight"),
             (c.in_flight == used, "in flight == slots in use, level by level"),
             (self.fresh == in_flight as usize + self.free.len(), "a slot that was granted is in use or free"),
-            (c.in_flight.iter().zip(&self.level_limits).all(|(n, limit)| n <= limit), "in flight <= limit"),
-            (answered == c.events[2] + c.events[3], "one verdict for each request"),
+            (c.in_flight.iter().zip(&self.limits_max).all(|(n, max)| n <= max), "in flight <= highest limit"),
+            (answered == c.events[3] + c.events[4], "one verdict for each request"),
             (c.events[0] == sum(&c.released) + c.stale_release, "a release is applied or stale"),
         ];
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(*rule))

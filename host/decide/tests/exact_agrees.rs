@@ -2,14 +2,42 @@
 #![allow(clippy::unwrap_used)]
 use forebay_decide::exact::http::Reader;
 use forebay_decide::exact::{json::BodyStatus, request};
-use forebay_decide::{datapath::Datapath, tag::keyed_tag, Bundle};
-use forebay_spec::{limits, Disposition, PuntReason, Record};
+use forebay_decide::patterns::{Patterns, END};
+use forebay_decide::{datapath::Datapath, tag::keyed_tag, Bundle, Name};
+use forebay_spec::hash::{tag_hash, text_hash};
+use forebay_spec::{limits, Disposition, Field, PuntReason, Record};
 use proptest::prelude::*;
 
 fn bundle() -> Bundle {
     let hash_key = [7; 16];
     let tenant_tags = [&b"key-0"[..], b"key-1"].map(|key| keyed_tag(&hash_key, key)).to_vec();
-    Bundle { hash_key, tenant_tags, models: vec!["a".into(), "claude-é".into()], ..Bundle::default() }
+    let mut bundle =
+        Bundle { hash_key, tenant_tags, models: vec!["a".into(), "claude-é".into()], ..Bundle::default() };
+    let wanted = Name { text: "max_completion_tokens".into(), field: Field::MaxTokens };
+    bundle.names.push(wanted);
+    ["A", "claude-é"].iter().for_each(|name| bundle.hot.insert(text_hash(&hash_key, name.as_bytes())));
+    [&b"other"[..], b"key-1"].iter().for_each(|key| bundle.keys.insert(tag_hash(&keyed_tag(&hash_key, key))));
+    bundle.patterns = Some(by_first_letter());
+    bundle
+}
+
+/// Tables that put a text into class 1 or 2 by its first letter, `a` or `A`, and every other text into class 3.
+fn by_first_letter() -> Patterns {
+    use limits::{PATTERN_BYTE_CLASSES_MAX as CLASSES, PATTERN_PAIRS_MAX as PAIRS, PATTERN_QUADS_MAX as QUADS};
+    let mut byte = [0; 256];
+    (byte[usize::from(b'a')], byte[usize::from(b'A')]) = (1, 2);
+    // symbols of pairs and quads are those of their first byte, with 3 for the end
+    let first = |class: usize| if class == usize::from(END) { 3 } else { class.min(3) as u8 };
+    let pair = (0..CLASSES * CLASSES).map(|i| first(i % CLASSES)).collect();
+    let quad = (0..PAIRS * PAIRS).map(|i| (i % PAIRS).min(3) as u8).collect();
+    let mut next = vec![0; QUADS * limits::PATTERN_STATES_MAX];
+    for (i, state) in next.iter_mut().enumerate() {
+        let (quad, before) = (i / limits::PATTERN_STATES_MAX, i % limits::PATTERN_STATES_MAX);
+        *state = if before == 0 { [3, 1, 2, 3][quad.min(3)] } else { before as u8 };
+    }
+    let mut accept = [0; limits::PATTERN_STATES_MAX];
+    accept[..4].copy_from_slice(&[0, 1, 2, 3]);
+    Patterns { byte, pair, quad, next, accept, long: true }
 }
 
 /// Header lines, most of them as clients write them.
@@ -55,7 +83,7 @@ fn header() -> impl Strategy<Value = &'static str> {
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "max_tokens", "max_tokens", "max_tokens", "model", "stream", "temperature", "top_k", "x", "max_tokens_", "",
-    "top\\u005fk", "\\\\", "{", "max_token", "}",
+    "top\\u005fk", "\\\\", "{", "max_token", "}", "max_completion_tokens", "xmax_completion_tokens",
 ];
 
 /// Values: numbers at each limit, strings with quotes and names in them, all kinds.
@@ -64,7 +92,8 @@ const VALUES: &[&str] = &[
     "1", "256", "0", "4294967295", "4294967296", "00", "-1", "-0", "0.7", "1.250", "4294967.295", "9999999.999",
     "0.1234", "1e3", "12345678", "100000000000000", "\"a\"", "\"claude-é\"", "\"claude-\\u00e9\"", "\"\"", "\"A\"",
     "null", "true", "false", "[]", "{}", "{\"max_tokens\":9,\"model\":\"a\"}", "[\"max_tokens\",{\"top_k\":1}]",
-    "\"\\\"\"", "\"max_tokens\"", "\",\\\"max_tokens\\\":5,\"", "\"\\\\\"", "nul",
+    "\"a23456789012345678901234567890x\"", "\"a2345678901234567890123456789012\"",
+    "\"A123456789a123456789a123456789a123456789a123456789a123456789abcde\"", "\"\\\"\"", "\"max_tokens\"", "\",\\\"max_tokens\\\":5,\"", "\"\\\\\"", "nul",
 ];
 
 fn body() -> impl Strategy<Value = String> {
@@ -134,9 +163,9 @@ fn compare(stream: &[u8]) -> Result<usize, TestCaseError> {
         let Disposition::Punt(reason) = record.disposition else {
             prop_assert!(i < requests.len(), "{record:?}");
             let request = &requests[i];
-            let body = request::body(request);
+            let body = request::body(request, &bundle);
             prop_assert!(request.complete && request.error.is_none(), "{:?}", request);
-            let exact = request::record(request, &body, &bundle, 1, i as u16);
+            let exact = request::record(request, &body, &bundle, false, 1, i as u16);
             prop_assert_eq!(exact.disposition, record.disposition);
             if exact.disposition == Disposition::Pass || body.status == BodyStatus::Ok {
                 prop_assert_eq!(&exact, record);
@@ -170,4 +199,35 @@ fn the_comparison_compares() {
     let head = "POST /v1/messages HTTP/1.1\r\nx-api-key: key-1\r\n";
     let one = format!("{head}content-length: {}\r\n\r\n{body}GET / HTTP/1.1\r\n\r\n", body.len());
     assert_eq!(compare(one.as_bytes()).unwrap(), 2);
+}
+
+#[test]
+fn hints_are_found_and_long_names_punted() {
+    let read = |key: &str, body: &str| {
+        let head = format!("POST /v1/messages HTTP/1.1\r\nx-api-key: {key}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let mut records = Vec::new();
+        let stream = [head.as_bytes(), body.as_bytes()].concat();
+        Datapath::new(&bundle(), limits::PROOF).segment(1, true, true, &stream, &mut |r| records.push(r));
+        records[0]
+    };
+    let of_model = |model: &str| {
+        let r = read("key-0", &format!(r#"{{"max_tokens":1,"model":{model}}}"#));
+        (r.disposition, r.model, r.class, r.hot)
+    };
+    let decide = Disposition::Decide;
+    assert_eq!(of_model(r#""a""#), (decide, Some(0), 1, false));
+    assert_eq!(of_model(r#""A""#), (decide, None, 2, true));
+    assert_eq!(of_model(r#""claude-é""#), (decide, Some(1), 3, true));
+    assert_eq!(of_model(r#""""#), (decide, None, 3, false));
+    assert_eq!(of_model("null"), (decide, None, 0, false));
+    assert_eq!(of_model(r#""A","model":7"#), (decide, None, 0, false));
+    assert_eq!(of_model(&format!("{:?}", "a".repeat(31))), (decide, None, 1, false));
+    let long = (Disposition::Punt(PuntReason::ValueBytes), None, 0, false);
+    assert_eq!(of_model(&format!("{:?}", "a".repeat(32))), long);
+    assert_eq!(of_model(&format!("{:?}", "a".repeat(65))), long);
+    assert_eq!(of_model(&format!(r#"{:?},"model":"a""#, "a".repeat(32))), (decide, Some(0), 1, false));
+    assert_eq!(of_model(r#"9,"max_tokens":-1,"model":"a2345678901234567890123456789012""#), long);
+    let known = |key| (read(key, "{}").tenant, read(key, "{}").key_known);
+    assert_eq!([known("key-0"), known("key-1"), known("other")], [(Some(0), false), (Some(1), true), (None, true)]);
+    assert_eq!(read("key-0", r#"{"max_tokens":1,"max_completion_tokens":7}"#).max_tokens, 7);
 }

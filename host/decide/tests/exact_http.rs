@@ -106,10 +106,11 @@ proptest! {
             // what comes after an error that ends the connection would be invented
             let dead = request.error.as_ref().is_some_and(|e| e.ends_connection());
             prop_assert!(i + 1 == whole.len() || !dead && request.complete);
-            let body = request::body(request);
-            let record = request::record(request, &body, &Bundle::default(), 0, 0);
+            let bundle = Bundle::default();
+            let body = request::body(request, &bundle);
+            let record = request::record(request, &body, &bundle, false, 0, 0);
             let reason = request::check_body(request, &body).or_else(|| request::check(&record));
-            prop_assert!(reason.is_none_or(|r| !request::reject_text(r, &body).is_empty()));
+            prop_assert!(reason.is_none_or(|r| !request::reject_text(r, &body, &bundle).is_empty()));
         }
     }
 

@@ -1,9 +1,15 @@
 //! The exact JSON validator against published test suites, and against serde_json on broken and odd texts.
 #![allow(clippy::unwrap_used)]
-use forebay_decide::exact::json::{field_value, read, string_value, BodyStatus};
+use forebay_decide::exact::json::{self, field_value, string_value, Body, BodyStatus};
+use forebay_decide::Bundle;
 use forebay_spec::{Field, Kind};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
+
+/// Reads by the names of the default bundle.
+fn read(body: &[u8]) -> Body<'_> {
+    json::read(body, &Bundle::default().names)
+}
 
 /// A folder of the test data; says that the test is skipped without one.
 fn data(test: &str, folder: &str) -> Option<PathBuf> {

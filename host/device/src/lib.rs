@@ -1,4 +1,5 @@
 //! The Device trait, and the transport that runs the twin in process.
+use forebay_decide::table::{Tables, TablesError};
 use forebay_decide::Bundle;
 use forebay_spec::{Event, Input, Verdict};
 
@@ -40,7 +41,8 @@ pub struct Latency {
     pub wait_clocks: u32,
 }
 
-/// What went wrong in a device; it is not used any more after one.
+/// What went wrong in a device. After one that a bundle was refused for, the device goes on as before; after another
+/// one it is not used any more.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// A limit of the device.
@@ -52,6 +54,32 @@ pub enum DeviceError {
         value: usize,
         /// The limit.
         limit: usize,
+    },
+    /// A bundle that no device can work with.
+    #[error("the bundle cannot be loaded: {what}")]
+    Bundle {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A bundle whose models or tenants stand in no table together.
+    #[error("the bundle cannot be loaded: {0}")]
+    Tables(#[from] TablesError),
+    /// The bank that a bundle is to go to is in use.
+    #[error(
+        "{in_flight} request(s) of the bundle before the current one are under way; wait for them or let them expire"
+    )]
+    Busy {
+        /// Requests under way, as far as the device counts them; at least 1.
+        in_flight: u32,
+    },
+    /// There is nothing to switch to.
+    #[error("no bundle has been loaded since the last switch; load one")]
+    NotLoaded,
+    /// An input that a device gives and does not take.
+    #[error("the input {what} cannot be submitted")]
+    NoInput {
+        /// Its name.
+        what: &'static str,
     },
     /// The device does not move on.
     #[error("the device did not take its input within {clocks} clocks")]
@@ -68,27 +96,77 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// Does the bundle fit a device at all?
-    pub fn check(bundle: &Bundle) -> Result<(), DeviceError> {
-        match bundle.over_limit() {
-            Some((what, value, limit)) => Err(DeviceError::Limit { what, value, limit }),
-            None => Ok(()),
+    /// The tables of a bundle, if it fits a device at all.
+    ///
+    /// # Errors
+    /// `Limit`, `Bundle` or `Tables`: the same on every device.
+    pub fn tables(bundle: &Bundle) -> Result<Tables, DeviceError> {
+        if let Some((what, value, limit)) = bundle.over_limit() {
+            return Err(DeviceError::Limit { what, value, limit });
         }
+        if let Some(what) = bundle.fault() {
+            return Err(DeviceError::Bundle { what });
+        }
+        Ok(Tables::new(bundle)?)
     }
 }
 
 /// A front end, in hardware, simulated, or in software.
+///
+/// It holds two bundles, in banks 0 and 1, of which one is current. A request is read and decided by the bundle that
+/// was current when its first byte came. So a bundle is exchanged while requests run: [`Device::load`] fills the bank
+/// that is not current, [`Device::switch`] makes it current; before the next load the requests of the bank before have
+/// to end by themselves ([`Device::busy`]) or are made to ([`Device::expire`]).
 pub trait Device {
     /// Name in reports: `twin`, `sim`, ...
     fn name(&self) -> &'static str;
-    /// Resets the device and loads its tables. A bundle over a limit is refused, and the device stays as it was.
+
+    /// Resets the device and loads its tables into bank 0, which is current then; bank 1 holds nothing.
+    ///
+    /// # Errors
+    /// A bundle that does not fit ([`DeviceError::tables`]) is refused, and the device stays as it was.
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError>;
+
+    /// Loads a bundle into the bank that is not current. Nothing is decided by it before the next [`Device::switch`].
+    ///
+    /// # Errors
+    /// A bundle that does not fit is refused, and every bundle while a request of that bank is under way (`Busy`); the
+    /// device stays as it was.
+    fn load(&mut self, bundle: &Bundle) -> Result<(), DeviceError>;
+
+    /// Makes the bank that was loaded last current: requests whose first byte comes later are read by it, those under
+    /// way by the one before. It puts out the event `Switch`.
+    ///
+    /// # Errors
+    /// `NotLoaded` if no bundle has been loaded since `configure` or the last switch; nothing is switched then.
+    fn switch(&mut self) -> Result<(), DeviceError>;
+
+    /// Makes the requests under way in the bank that is not current end: each when the next segment of its connection
+    /// with a payload or a close comes, as punt `bundle`; the connection is the software path's from there on. Until
+    /// then the bank is busy: a connection that says nothing more has to be closed.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn expire(&mut self) -> Result<(), DeviceError>;
+
+    /// For each bank, is any request under way in it: the first byte given, the record not yet made?
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn busy(&mut self) -> Result<[bool; 2], DeviceError>;
+
     /// Gives it a segment. Outputs that it causes are there for [`Device::poll`] when this returns.
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError>;
+
     /// Gives it a release, a tick, or a punt result.
+    ///
+    /// # Errors
+    /// `NoInput` for a switch, for which there is [`Device::switch`].
     fn submit(&mut self, input: Input) -> Result<(), DeviceError>;
+
     /// The next output; `None` when there is none yet.
     fn poll(&mut self) -> Result<Option<Output>, DeviceError>;
+
     /// Clocks of the verdict given out last, where the device counts clocks.
     fn latency(&self) -> Option<Latency> {
         None

@@ -4,7 +4,7 @@ use forebay_decide::datapath::Datapath;
 use forebay_decide::scheduler::{Arbiter, Counters, Scheduler};
 use forebay_decide::Bundle;
 use forebay_spec::limits::BOARD;
-use forebay_spec::{Input, Profile};
+use forebay_spec::{Input, Profile, PuntReason, INPUT_ORDER};
 use std::collections::VecDeque;
 
 /// A device in software. It counts no clocks.
@@ -13,8 +13,13 @@ pub struct TwinDevice {
     datapath: Datapath,
     arbiter: Arbiter,
     scheduler: Scheduler,
+    /// The bank that is not current holds a bundle that has not been switched to.
+    loaded: bool,
     outputs: VecDeque<Output>,
 }
+
+/// Outputs that have room before [`Device::poll`] takes the first one.
+const OUTPUTS: usize = 1_024;
 
 impl Default for TwinDevice {
     fn default() -> Self {
@@ -31,8 +36,16 @@ impl TwinDevice {
             datapath: Datapath::new(&bundle, profile),
             arbiter: Arbiter::default(),
             scheduler: Scheduler::new(&bundle, profile),
-            outputs: VecDeque::new(),
+            loaded: false,
+            outputs: VecDeque::with_capacity(OUTPUTS),
         }
+    }
+
+    /// Gives a connection up, where it stands: a punt for `reason`, and it is the software path's. For who reads
+    /// frames and finds a gap. Nothing comes of a connection that already is.
+    pub fn abort(&mut self, connection: u16, reason: PuntReason) {
+        let TwinDevice { datapath, arbiter, scheduler, outputs, .. } = self;
+        datapath.abort(connection, reason, &mut |record| take(arbiter, scheduler, outputs, Input::Record(record)));
     }
 
     /// What has happened since reset.
@@ -58,12 +71,40 @@ impl Device for TwinDevice {
     }
 
     fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
-        DeviceError::check(bundle)?;
+        DeviceError::tables(bundle)?;
         self.datapath = Datapath::new(bundle, self.profile);
         self.arbiter = Arbiter::default();
         self.scheduler = Scheduler::new(bundle, self.profile);
+        self.loaded = false;
         self.outputs.clear();
         Ok(())
+    }
+
+    fn load(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
+        DeviceError::tables(bundle)?;
+        self.datapath.load(bundle).map_err(|busy| DeviceError::Busy { in_flight: busy.in_flight })?;
+        self.scheduler.load(!self.datapath.current(), bundle);
+        self.loaded = true;
+        Ok(())
+    }
+
+    fn switch(&mut self) -> Result<(), DeviceError> {
+        if !std::mem::take(&mut self.loaded) {
+            return Err(DeviceError::NotLoaded);
+        }
+        let bank = !self.datapath.current();
+        self.datapath.switch(bank);
+        take(&mut self.arbiter, &mut self.scheduler, &mut self.outputs, Input::Switch { bank });
+        Ok(())
+    }
+
+    fn expire(&mut self) -> Result<(), DeviceError> {
+        self.datapath.expire(!self.datapath.current());
+        Ok(())
+    }
+
+    fn busy(&mut self) -> Result<[bool; 2], DeviceError> {
+        Ok(self.datapath.in_flight().map(|n| n > 0))
     }
 
     fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
@@ -80,6 +121,9 @@ impl Device for TwinDevice {
     }
 
     fn submit(&mut self, input: Input) -> Result<(), DeviceError> {
+        if matches!(input, Input::Switch { .. }) {
+            return Err(DeviceError::NoInput { what: INPUT_ORDER[usize::from(input.rank())] });
+        }
         take(&mut self.arbiter, &mut self.scheduler, &mut self.outputs, input);
         Ok(())
     }
@@ -90,45 +134,4 @@ impl Device for TwinDevice {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use forebay_spec::limits::PROOF;
-    use forebay_spec::{Action, Event, Release, ReleaseKind, Verdict};
-
-    fn drain(device: &mut TwinDevice) -> Vec<Output> {
-        std::iter::from_fn(|| device.poll().expect("the twin has no errors")).collect()
-    }
-
-    #[test]
-    fn a_request_becomes_an_event_and_its_verdict() {
-        let mut device = TwinDevice::default();
-        let body = br#"{"max_tokens":5}"#;
-        let head = format!("POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\n\r\n", body.len());
-        let payload = [head.as_bytes(), body].concat();
-        device.submit(Input::Tick { elapsed_ms: 7 }).expect("tick");
-        device.segment(Segment { connection: 3, start: true, close: false, payload: &payload }).expect("segment");
-        let outputs = drain(&mut device);
-        let [Output::Event(Event { seq: 0, now_ms: 7, .. }), Output::Event(event), Output::Verdict(verdict)] =
-            &outputs[..]
-        else {
-            panic!("{outputs:?}");
-        };
-        assert!(matches!(event, Event { seq: 1, now_ms: 7, input: Input::Record(r) } if r.max_tokens == 5));
-        let Verdict { seq: 1, connection: 3, index: 0, action: Action::Admit { slot, generation }, level: Some(0) } =
-            *verdict
-        else {
-            panic!("{verdict:?}");
-        };
-        device.submit(Input::Release(Release { slot, generation, kind: ReleaseKind::Done })).expect("release");
-        assert_eq!(drain(&mut device).len(), 1);
-        assert_eq!(device.counters().released, [1, 0, 0]);
-        assert_eq!(device.invariants(), Ok(()));
-    }
-
-    #[test]
-    fn a_connection_over_the_limit_is_an_error() {
-        let mut device = TwinDevice::new(PROOF);
-        let error = device.segment(Segment { connection: 4, start: true, close: true, payload: b"x" });
-        assert_eq!(error.expect_err("no such context").to_string(), "connection 4 is over the device's limit of 3");
-    }
-}
+mod tests;

@@ -176,11 +176,27 @@ impl Writer<'_, '_> {
     /// A name in quotes; the field if it is a wanted one.
     fn name(&mut self) -> Option<usize> {
         const FIELDS: [&str; 5] = ["max_tokens", "model", "stream", "temperature", "top_k"];
+        /// Names that some policies have for the fields.
+        const OTHERS: [(&str, usize); 8] = [
+            ("max_completion_tokens", 0),
+            ("max_output_tokens", 0),
+            ("engine", 1),
+            ("name_of_twenty_three_le", 1),
+            ("streaming", 2),
+            ("sampling.temperature", 3),
+            ("top-k", 4),
+            ("top_k", 4),
+        ];
         match self.c.below(10) {
             0..=5 => {
                 let field = self.c.below(FIELDS.len());
                 let share = if self.c.percent(6) { 40 } else { 0 };
                 self.escaped(FIELDS[field], share);
+                Some(field)
+            }
+            6 if self.c.percent(40) => {
+                let (name, field) = self.c.one(&OTHERS);
+                self.escaped(name, 0);
                 Some(field)
             }
             6 => {

@@ -11,7 +11,7 @@ mod noise;
 mod number;
 
 pub use body::{any_body, damage, ordinary_body, valid_body};
-pub use bundle::{bundle, CREDENTIALS, MODELS};
+pub use bundle::{bundle, policy, CREDENTIALS, MODELS};
 pub use capture::capture;
 pub use choices::Choices;
 pub use cuts::{cut, Answer, Piece, Script, Step};

@@ -1,5 +1,6 @@
 //! Where the members of a body stand.
 use forebay_decide::exact::json;
+use forebay_decide::Name;
 use forebay_spec::Field;
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ pub(super) struct Member {
 
 /// The members of a body with a field's name, in their order. The body has to be a JSON object, as the validator says;
 /// of another one the list is of no use.
-pub(super) fn members(body: &[u8]) -> Vec<Member> {
+pub(super) fn members(body: &[u8], names: &[Name]) -> Vec<Member> {
     let mut scan = Scan { body, at: 0 };
     let mut members = Vec::new();
     scan.skip(b"{");
@@ -25,8 +26,8 @@ pub(super) fn members(body: &[u8]) -> Vec<Member> {
         let value = scan.value();
         let mut text = Vec::new();
         json::string_value(body.get(name.clone()).unwrap_or_default(), &mut text);
-        if let Some(&field) = Field::ALL.iter().find(|f| f.name().as_bytes() == text) {
-            members.push(Member { field, name, value });
+        if let Some(wanted) = names.iter().find(|n| n.text.as_bytes() == text) {
+            members.push(Member { field: wanted.field, name, value });
         }
         scan.skip(b",");
     }
@@ -90,6 +91,7 @@ impl Scan<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use forebay_decide::Bundle;
     use proptest::prelude::*;
 
     fn value() -> impl Strategy<Value = String> {
@@ -114,11 +116,12 @@ mod tests {
                 r#""max_tokens""#, r#""max\u005ftokens""#, r#""model""#, r#""top_k""#, r#""other""#, r#""str\"eam""#,
             ]), value()), 0..8),
         ) {
+            let names = Bundle::default().names;
             let list: Vec<String> = list.iter().map(|(name, value)| format!("\t{name} : {value}")).collect();
             let text = format!(" {{{}\r\n}} ", list.join(","));
-            let body = json::read(text.as_bytes());
+            let body = json::read(text.as_bytes(), &names);
             prop_assert_eq!(body.status, json::BodyStatus::Ok, "{}", text);
-            let members = members(text.as_bytes());
+            let members = members(text.as_bytes(), &names);
             for &field in Field::ALL {
                 let last = members.iter().rfind(|m| m.field == field).map(|m| m.value.clone());
                 let found = body.values[field as usize].map(|raw| span(text.as_bytes(), raw));
@@ -128,8 +131,9 @@ mod tests {
 
         #[test]
         fn no_body_is_too_odd(body in prop::collection::vec(any::<u8>(), 0..64), json in "[\\[{}\\]\",:\\\\ a0]{0,32}") {
-            let _ = members(&body);
-            let _ = members(json.as_bytes());
+            let names = Bundle::default().names;
+            let _ = members(&body, &names);
+            let _ = members(json.as_bytes(), &names);
         }
     }
 }

@@ -199,8 +199,8 @@ fn explanation(
     found: &Found,
 ) -> Explanation {
     let Found { request, outcome, answered } = found;
-    let body = exact::body(request);
-    let record = exact::record(request, &body, policy.bundle(), 0, 0);
+    let body = exact::body(request, policy.bundle());
+    let record = exact::record(request, &body, policy.bundle(), false, 0, 0);
     let sound = request.inference && body.status == BodyStatus::Ok;
     let at_fault = request.inference && matches!(body.status, BodyStatus::Invalid | BodyStatus::Utf8);
     let in_capture = input.form == Form::Capture;
@@ -223,7 +223,7 @@ fn explanation(
         body_bytes: outcome.body_bytes,
         body_status: outcome.body_status,
         body_fault_at: at_fault.then_some(body.at),
-        fields: sound.then(|| fields(&request.body, &body, &record)),
+        fields: sound.then(|| fields(&request.body, &body, &record, policy)),
         credential: request.credential.is_some(),
         tenant: outcome.record.tenant.clone(),
         model: sound.then(|| exact::model(&body)).flatten().map(|name| text::printable(&name)),
@@ -256,8 +256,8 @@ fn level_of(record: &Record, policy: &Policy) -> Option<Level> {
     Some(Level { level, from, below: thresholds.get(above).copied() })
 }
 
-fn fields(bytes: &[u8], body: &Body<'_>, record: &Record) -> Vec<FieldRead> {
-    let members = members::members(bytes);
+fn fields(bytes: &[u8], body: &Body<'_>, record: &Record, policy: &Policy) -> Vec<FieldRead> {
+    let members = members::members(bytes, &policy.bundle().names);
     let raw = |range: Range<usize>| text::printable(bytes.get(range).unwrap_or_default());
     let mut fields: Vec<FieldRead> = Vec::new();
     for &field in Field::ALL {

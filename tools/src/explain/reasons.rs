@@ -1,5 +1,5 @@
 //! What the reasons of punts mean.
-use forebay_spec::limits::{BODY_BYTES_MAX, CREDENTIAL_BYTES_MAX, HEADER_BYTES_MAX, RETRY_MAX};
+use forebay_spec::limits::{BODY_BYTES_MAX, CREDENTIAL_BYTES_MAX, HEADER_BYTES_MAX, PATTERN_TEXT_BYTES_MAX, RETRY_MAX};
 use forebay_spec::PuntReason;
 
 /// One sentence.
@@ -30,11 +30,17 @@ pub(super) fn meaning(reason: PuntReason) -> String {
             "a backslash stands in a name of the top-level object, so the fabric cannot compare it"
         }
         PuntReason::ValueEscape => "a backslash stands in the value of model, so the fabric cannot compare it",
-        PuntReason::OutOfOrder => "a segment of the connection is missing or out of order",
-        PuntReason::Overlap => "a segment repeats bytes and may hold others",
         PuntReason::Number => {
             "a number field has a sign, an exponent, or more digits than the fabric converts; software converts it"
         }
+        PuntReason::ValueBytes => {
+            return format!(
+                "the value of model is longer than {PATTERN_TEXT_BYTES_MAX} bytes, and a pattern of the policy could match it"
+            );
+        }
+        PuntReason::Bundle => "the request began under a policy that had to make room for the next one",
+        PuntReason::OutOfOrder => "a segment of the connection was lost or came out of order",
+        PuntReason::Overlap => "a segment repeats bytes of the connection that cannot be shown to be the same",
     };
     text.to_owned()
 }

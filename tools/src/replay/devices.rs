@@ -147,7 +147,7 @@ fn answers(device: &mut dyn Device) -> Result<Vec<Answer>, DeviceError> {
 fn compare(one: &str, a: &mut [Answer], other: &str, b: &[Answer]) -> Result<(), Stop> {
     let request = |answer: &Answer| match answer.event.input {
         Input::Record(r) | Input::PuntResult(r) => Some((r.connection, r.index)),
-        Input::Release(_) | Input::Tick { .. } => None,
+        Input::Release(_) | Input::Tick { .. } | Input::Switch { .. } => None,
     };
     for (x, y) in a.iter_mut().zip(b) {
         if x.event != y.event {

@@ -48,6 +48,7 @@ struct Line {
 enum InputLine {
     Release { slot: u16, generation: u8, why: String },
     Tick { elapsed_ms: u16 },
+    Switch { bank: bool },
     PuntResult(RecordLine),
     Record(RecordLine),
 }
@@ -61,6 +62,10 @@ struct RecordLine {
     punt: Option<String>,
     tenant: Option<u8>,
     model: Option<u8>,
+    class: u8,
+    hot: bool,
+    key_known: bool,
+    bank: bool,
     kinds: [String; FIELD_COUNT],
     max_tokens: u32,
     temperature_milli: u32,
@@ -100,6 +105,10 @@ impl RecordLine {
             punt,
             tenant: r.tenant,
             model: r.model,
+            class: r.class,
+            hot: r.hot,
+            key_known: r.key_known,
+            bank: r.bank,
             kinds: r.kinds.map(|k| k.name().to_owned()),
             max_tokens: r.max_tokens,
             temperature_milli: r.temperature_milli,
@@ -126,6 +135,10 @@ impl RecordLine {
             disposition,
             tenant: self.tenant,
             model: self.model,
+            class: self.class,
+            hot: self.hot,
+            key_known: self.key_known,
+            bank: self.bank,
             kinds,
             max_tokens: self.max_tokens,
             temperature_milli: self.temperature_milli,
@@ -161,6 +174,7 @@ impl Line {
                 InputLine::Release { slot: r.slot, generation: r.generation, why: r.kind.name().to_owned() }
             }
             Input::Tick { elapsed_ms } => InputLine::Tick { elapsed_ms: *elapsed_ms },
+            Input::Switch { bank } => InputLine::Switch { bank: *bank },
             Input::PuntResult(r) => InputLine::PuntResult(RecordLine::new(r)),
             Input::Record(r) => InputLine::Record(RecordLine::new(r)),
         };
@@ -175,6 +189,7 @@ impl Line {
             }
             InputLine::Tick { elapsed_ms: 0 } => return Err("a tick of 0 ms has no meaning".to_owned()),
             InputLine::Tick { elapsed_ms } => Input::Tick { elapsed_ms: *elapsed_ms },
+            InputLine::Switch { bank } => Input::Switch { bank: *bank },
             InputLine::PuntResult(r) => Input::PuntResult(r.record()?),
             InputLine::Record(r) => Input::Record(r.record()?),
         })

@@ -5,6 +5,7 @@ use forebay_bundle::Policy;
 use forebay_decide::exact::http::Request;
 use forebay_decide::exact::json::Body;
 use forebay_decide::exact::request as exact;
+use forebay_decide::Bundle;
 use forebay_spec::{Action, Disposition, Field, Input, Kind, PuntReason, Record, RejectReason, Verdict};
 
 /// Bytes of a model's name that are shown; a longer one is cut and gets an ellipsis.
@@ -12,6 +13,7 @@ const MODEL_SHOWN_BYTES_MAX: usize = 256;
 
 /// What the software path makes of a request.
 pub(super) struct Reading<'a> {
+    bundle: &'a Bundle,
     pub(super) body: Body<'a>,
     pub(super) record: Record,
     /// Set for what cannot be decided, or breaks a rule of a field.
@@ -19,13 +21,13 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(request: &'a Request, policy: &Policy, connection: u16, index: u16) -> Self {
-        let body = exact::body(request);
-        let record = exact::record(request, &body, policy.bundle(), connection, index);
+    pub(super) fn new(request: &'a Request, policy: &'a Policy, connection: u16, index: u16) -> Self {
+        let body = exact::body(request, policy.bundle());
+        let record = exact::record(request, &body, policy.bundle(), false, connection, index);
         let broken = exact::check_body(request, &body);
         let cut = (!request.complete).then_some(RejectReason::BodyTruncated);
         let field = request.inference.then(|| exact::check(&record)).flatten();
-        Reading { body, record, reject: broken.or(cut).or(field) }
+        Reading { bundle: policy.bundle(), body, record, reject: broken.or(cut).or(field) }
     }
 
     /// May the body be decided on, as far as JSON and HTTP go?
@@ -84,7 +86,7 @@ fn on_host(reading: &Reading<'_>, request: &Request) -> Way {
 pub(super) fn record_and_verdict(answer: &Answer) -> Option<(Record, Verdict)> {
     match answer.event.input {
         Input::Record(record) | Input::PuntResult(record) => answer.verdict.map(|v| (record, v)),
-        Input::Release(_) | Input::Tick { .. } => None,
+        Input::Release(_) | Input::Tick { .. } | Input::Switch { .. } => None,
     }
 }
 
@@ -119,7 +121,7 @@ pub(super) fn final_of(verdict: &Verdict, reading: &Reading<'_>, request: &Reque
 pub(super) fn reject(reason: RejectReason, reading: &Reading<'_>, request: &Request) -> Final {
     let detail = match &request.error {
         Some(error) if reason == RejectReason::Http => error.to_string(),
-        _ => exact::reject_text(reason, &reading.body),
+        _ => exact::reject_text(reason, &reading.body, reading.bundle),
     };
     Final { action: FinalAction::Reject, reason: Some(reason.name()), level: None, detail: Some(detail) }
 }

@@ -4,13 +4,15 @@ use super::json::{self, Body, BodyStatus};
 use super::printable;
 use crate::tag::keyed_tag;
 use crate::Bundle;
-use forebay_spec::limits::JSON_DEPTH_MAX;
+use forebay_spec::hash::{tag_hash, text_hash};
+use forebay_spec::limits::{JSON_DEPTH_MAX, MODEL_NAME_BYTES_MAX};
 use forebay_spec::{Disposition, Field, Kind, Record, RejectReason};
 
-/// Validates the body of a request: `Truncated` if it did not come whole.
-pub fn body(request: &Request) -> Body<'_> {
+/// Validates the body of a request and finds its fields by the names of the bundle that the request is read by:
+/// `Truncated` if it did not come whole.
+pub fn body<'a>(request: &'a Request, bundle: &Bundle) -> Body<'a> {
     if request.complete {
-        json::read(&request.body)
+        json::read(&request.body, &bundle.names)
     } else {
         Body::without_values(BodyStatus::Truncated, request.body.len())
     }
@@ -35,13 +37,20 @@ pub fn check_body(request: &Request, body: &Body<'_>) -> Option<RejectReason> {
 }
 
 /// The record of a request: `Decide` for an inference request, else `Pass` with nothing in it.
-pub fn record(request: &Request, body: &Body<'_>, bundle: &Bundle, connection: u16, index: u16) -> Record {
+///
+/// `bundle` is the one that `body` was read by, and `bank` where the device holds it: for the result of a punt the bank
+/// of the device's own record, else the bank that is current.
+pub fn record(request: &Request, body: &Body<'_>, bundle: &Bundle, bank: bool, connection: u16, index: u16) -> Record {
+    let mut record = Record { bank, ..Record::empty(connection, index, Disposition::Pass) };
     if !request.inference {
-        return Record::empty(connection, index, Disposition::Pass);
+        return record;
     }
-    let mut record = Record::empty(connection, index, Disposition::Decide);
-    let key = request.credential.as_deref();
-    record.tenant = key.and_then(|key| bundle.tenant(&keyed_tag(&bundle.hash_key, key)));
+    record.disposition = Disposition::Decide;
+    if let Some(key) = &request.credential {
+        let tag = keyed_tag(&bundle.hash_key, key);
+        record.tenant = bundle.tenant(&tag);
+        record.key_known = bundle.keys.may_contain(tag_hash(&tag));
+    }
     record.retry = request.retry;
     // a body is held to `BODY_BYTES_MAX`
     record.body_bytes = request.body.len() as u32;
@@ -55,7 +64,13 @@ pub fn record(request: &Request, body: &Body<'_>, bundle: &Bundle, connection: u
             Field::Model | Field::Stream => {}
         }
     }
-    record.model = model(body).and_then(|name| bundle.model(&name));
+    if let Some(name) = model(body) {
+        record.model = bundle.model(&name);
+        record.class = bundle.patterns.as_ref().map_or(0, |patterns| patterns.class(&name));
+        // no name of a listed model is empty or longer
+        let hashed = (1..=MODEL_NAME_BYTES_MAX).contains(&name.len());
+        record.hot = hashed && bundle.hot.may_contain(text_hash(&bundle.hash_key, &name));
+    }
     record
 }
 
@@ -87,9 +102,10 @@ pub fn check(record: &Record) -> Option<RejectReason> {
 }
 
 /// One sentence for the client: the field or fault, its value, the remedy. For `Http` the request's own error says
-/// more; show that instead.
-pub fn reject_text(reason: RejectReason, body: &Body<'_>) -> String {
+/// more; show that instead. `bundle` is the one that `body` was read by.
+pub fn reject_text(reason: RejectReason, body: &Body<'_>, bundle: &Bundle) -> String {
     let at = body.at;
+    let field_text = |field, body, remedy| field_text(field, body, bundle, remedy);
     match reason {
         RejectReason::MaxTokens => field_text(Field::MaxTokens, body, "give an unsigned integer up to 4294967295"),
         RejectReason::Model => field_text(Field::Model, body, "give a string, or leave it out"),
@@ -112,8 +128,11 @@ pub fn reject_text(reason: RejectReason, body: &Body<'_>) -> String {
     }
 }
 
-fn field_text(field: Field, body: &Body<'_>, remedy: &str) -> String {
-    let name = field.name();
+fn field_text(field: Field, body: &Body<'_>, bundle: &Bundle, remedy: &str) -> String {
+    // by the name that the client gave; if it gave none, by the first that it could have given
+    let given = body.names[field as usize].and_then(|i| bundle.names.get(i));
+    let name = given.or_else(|| bundle.names.iter().find(|n| n.field == field));
+    let name = name.map_or(field.name(), |n| &n.text);
     match body.values[field as usize] {
         None => format!("{name} is missing: {remedy}"),
         Some(raw) => format!("{name} is {} ({}): {remedy}", printable(raw), nature(field, raw)),

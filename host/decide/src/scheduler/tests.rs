@@ -120,14 +120,35 @@ fn other_dispositions_pass_through() {
     assert_eq!(bench.decide(missing), (Action::Reject(RejectReason::MaxTokens), None));
 }
 
+#[test]
+fn a_record_is_decided_by_the_levels_of_its_bank() {
+    let mut bench = Bench::new([4; LEVELS]);
+    let thresholds = std::array::from_fn(|i| i as u32 + 1);
+    let bundle = Bundle { thresholds, level_limits: [1; LEVELS], ..Bundle::default() };
+    bench.scheduler.load(true, &bundle);
+    assert_eq!(bench.apply(Input::Switch { bank: true }), None);
+    let other = |index| Record { bank: true, ..request(index, 3) };
+    assert_eq!(bench.decide(request(0, 3)), admit(0, 1, 0));
+    assert_eq!(bench.decide(other(1)), admit(1, 1, 3));
+    assert_eq!(bench.decide(other(2)), (Action::Refuse(RefuseReason::LevelFull), Some(3)));
+    for n in 3..6 {
+        assert_eq!(bench.decide(request(n, 128)), admit(n - 1, 1, 3));
+    }
+    // what runs goes on under lower limits
+    bench.scheduler.load(false, &bundle);
+    assert_eq!(bench.scheduler.invariants(), Ok(()));
+    assert_eq!(bench.decide(request(6, 3)), (Action::Refuse(RefuseReason::LevelFull), Some(3)));
+}
+
 fn any_record() -> impl Strategy<Value = Record> {
     let disposition = (0..17_u8).prop_map(|c| if c > 16 { 0 } else { c });
     let kinds = prop::array::uniform5(0..10_u8);
     let sound = prop::bool::weighted(0.8);
-    (any::<u16>(), any::<u16>(), prop_oneof![4 => Just(0), 1 => disposition], sound, kinds, 0..4096_u32).prop_map(
-        |(connection, index, disposition, sound, kinds, max_tokens)| {
+    let disposition = prop_oneof![4 => Just(0), 1 => disposition];
+    (any::<u16>(), any::<u16>(), disposition, sound, kinds, 0..4096_u32, any::<bool>()).prop_map(
+        |(connection, index, disposition, sound, kinds, max_tokens, bank)| {
             let disposition = Disposition::from_code(disposition).unwrap_or(Disposition::Decide);
-            let mut record = Record { connection, disposition, ..request(index, max_tokens) };
+            let mut record = Record { connection, disposition, bank, ..request(index, max_tokens) };
             if !sound {
                 record.kinds = kinds.map(|k| Kind::from_code(k).unwrap_or(Kind::Other));
             }
@@ -144,6 +165,7 @@ fn any_input() -> impl Strategy<Value = Input> {
             kind: ReleaseKind::from_code(kind).unwrap_or(ReleaseKind::Done),
         })),
         1 => any::<u16>().prop_map(|elapsed_ms| Input::Tick { elapsed_ms }),
+        1 => any::<bool>().prop_map(|bank| Input::Switch { bank }),
         1 => any_record().prop_map(Input::PuntResult),
         4 => any_record().prop_map(Input::Record),
     ]
@@ -153,9 +175,11 @@ proptest! {
     #[test]
     fn invariants_hold_after_any_events(
         limits in prop::array::uniform8(0..5_u16),
+        others in prop::array::uniform8(0..5_u16),
         inputs in prop::collection::vec(any_input(), 0..200),
     ) {
         let mut bench = Bench::new(limits);
+        bench.scheduler.load(true, &Bundle { level_limits: others, ..Bundle::default() });
         for input in inputs {
             let asks = matches!(input, Input::Record(_) | Input::PuntResult(_));
             prop_assert_eq!(bench.apply(input).is_some(), asks);

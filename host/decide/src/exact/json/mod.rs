@@ -4,6 +4,7 @@
 mod number;
 mod text;
 
+use crate::Name;
 use forebay_spec::limits::JSON_DEPTH_MAX;
 use forebay_spec::record::FIELDS;
 use forebay_spec::{Field, Kind};
@@ -43,8 +44,10 @@ impl BodyStatus {
 pub struct Body<'a> {
     /// Verdict of the validator.
     pub status: BodyStatus,
-    /// Raw text of the last depth-1 member with the name of each field, by [`Field`] code; all `None` unless `Ok`.
+    /// Raw text of the last depth-1 member with a name of each field, by [`Field`] code; all `None` unless `Ok`.
     pub values: [Option<&'a [u8]>; FIELDS],
+    /// For each of them, which of the names that [`read`] was given it has.
+    pub names: [Option<usize>; FIELDS],
     /// Offset of the first byte that makes the body `Invalid` or `Utf8`, the body's length if it ends too early; in
     /// other cases the body's length.
     pub at: usize,
@@ -53,7 +56,7 @@ pub struct Body<'a> {
 impl Body<'_> {
     /// A body without values.
     pub const fn without_values(status: BodyStatus, at: usize) -> Self {
-        Body { status, values: [None; FIELDS], at }
+        Body { status, values: [None; FIELDS], names: [None; FIELDS], at }
     }
 
     /// Kind of the last value of `field`, and its number: in the field's own unit, 0 unless the kind is `Number`.
@@ -93,16 +96,16 @@ pub fn field_value(field: Field, raw: &[u8]) -> (Kind, u32) {
     value.map_or((Kind::OddNumber, 0), |v| (Kind::Number, v))
 }
 
-/// Validates a body and finds the fields.
-pub fn read(body: &[u8]) -> Body<'_> {
+/// Validates a body and finds the fields by their names.
+pub fn read<'a>(body: &'a [u8], names: &[Name]) -> Body<'a> {
     // UTF-8 first and by itself: a body that is neither UTF-8 nor JSON is `Utf8`, wherever the faults stand
     if let Err(error) = std::str::from_utf8(body) {
         return Body::without_values(BodyStatus::Utf8, error.valid_up_to());
     }
-    let mut parser = Parser::new(body);
+    let mut parser = Parser::new(body, names);
     match parser.document() {
         None => Body::without_values(BodyStatus::Invalid, parser.at),
-        Some(Shape::Object) => Body { status: BodyStatus::Ok, values: parser.values, at: body.len() },
+        Some(Shape::Object) => Body { status: BodyStatus::Ok, at: body.len(), ..parser.found },
         Some(Shape::Other) => Body::without_values(BodyStatus::NotObject, body.len()),
     }
 }
@@ -132,24 +135,28 @@ const STACK_WORDS: usize = JSON_DEPTH_MAX / 64;
 // `open` finds the limit where the words end
 const _: () = assert!(JSON_DEPTH_MAX.is_multiple_of(64));
 
-struct Parser<'a> {
+struct Parser<'a, 'n> {
     body: &'a [u8],
+    /// What is looked for.
+    wanted: &'n [Name],
     /// Next byte; on a failure the byte that is at fault.
     at: usize,
     /// Open objects and arrays.
     depth: usize,
     /// One bit for each of them, set for an object.
     objects: [u64; STACK_WORDS],
-    /// Field whose value is being read at depth 1.
-    field: Option<usize>,
+    /// Place among `wanted` of the name whose value is being read at depth 1.
+    name: Option<usize>,
     /// Where the value at depth 1 began.
     start: usize,
-    values: [Option<&'a [u8]>; FIELDS],
+    /// Its values and names.
+    found: Body<'a>,
 }
 
-impl<'a> Parser<'a> {
-    fn new(body: &'a [u8]) -> Self {
-        Parser { body, at: 0, depth: 0, objects: [0; STACK_WORDS], field: None, start: 0, values: [None; FIELDS] }
+impl<'a, 'n> Parser<'a, 'n> {
+    fn new(body: &'a [u8], wanted: &'n [Name]) -> Self {
+        let found = Body::without_values(BodyStatus::Ok, 0);
+        Parser { body, wanted, at: 0, depth: 0, objects: [0; STACK_WORDS], name: None, start: 0, found }
     }
 
     /// Reads all of the body; `None` at the first fault.
@@ -206,8 +213,10 @@ impl<'a> Parser<'a> {
     /// A value has ended before the byte that comes next.
     fn ended(&mut self) -> Expect {
         if self.depth == 1 {
-            if let Some(field) = self.field.take() {
-                self.values[field] = self.body.get(self.start..self.at);
+            if let Some(name) = self.name.take() {
+                let field = self.wanted[name].field as usize;
+                self.found.values[field] = self.body.get(self.start..self.at);
+                self.found.names[field] = Some(name);
             }
         }
         Expect::After
@@ -235,7 +244,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.string()?;
         if self.depth == 1 {
-            self.field = self.body.get(start..self.at).and_then(text::field_named);
+            self.name = self.body.get(start..self.at).and_then(|raw| text::which_name(raw, self.wanted));
         }
         self.space();
         if self.peek() != Some(b':') {

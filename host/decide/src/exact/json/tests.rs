@@ -1,5 +1,11 @@
 #![allow(clippy::unwrap_used)]
-use super::*;
+use super::{read as read_names, *};
+use crate::Bundle;
+
+/// Reads by the names of the default bundle.
+fn read(body: &[u8]) -> Body<'_> {
+    read_names(body, &Bundle::default().names)
+}
 
 fn status(text: &str) -> BodyStatus {
     read(text.as_bytes()).status

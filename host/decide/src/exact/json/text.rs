@@ -1,5 +1,5 @@
 //! Strings: where they end, what they say.
-use forebay_spec::Field;
+use crate::Name;
 
 /// The end of the string whose quote stands at `at`, or the offset of the byte that is at fault.
 /// The bytes have to be UTF-8.
@@ -95,9 +95,9 @@ pub fn string_value(raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The field that a raw name, quotes included, names once it is unescaped.
-pub(super) fn field_named(raw: &[u8]) -> Option<usize> {
-    Field::ALL.iter().position(|field| says(raw, field.name().as_bytes()))
+/// Which of these names a raw name, quotes included, is once it is unescaped.
+pub(super) fn which_name(raw: &[u8], names: &[Name]) -> Option<usize> {
+    names.iter().position(|name| says(raw, name.text.as_bytes()))
 }
 
 /// Does the raw string say `name`? Stops at the first difference, so that a long name costs nothing.
