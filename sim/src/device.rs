@@ -182,10 +182,9 @@ impl SimDevice {
 
     /// Runs until what `http` has let go has its verdict, and its bank is shown as free.
     fn drain(&mut self) -> Result<(), DeviceError> {
-        let mut quiet = 0;
-        while quiet < LINGER_CLOCKS + QUIET_CLOCKS {
-            let out = self.clock()?;
-            quiet = if out.record_valid != 0 || !self.records.is_empty() { 0 } else { quiet + 1 };
+        self.flush()?;
+        for _ in 0..LINGER_CLOCKS {
+            self.clock()?;
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ impl Seen {
     fn assert_enough(&self) {
         let counts = [&self.switches, &self.busy, &self.expired, &self.by_bank[0], &self.by_bank[1]].map(Cell::get);
         println!("switches, busy, expired, by bank: {counts:?}");
-        assert!(counts.into_iter().zip([60, 5, 5, 100, 30]).all(|(n, least)| n > least), "{counts:?}");
+        assert!(counts.into_iter().zip([60, 15, 10, 200, 15]).all(|(n, least)| n > least), "{counts:?}");
     }
 }
 
@@ -103,7 +103,7 @@ impl Seen {
 fn bundles_are_exchanged_alike() {
     let pairs = Width::BOTH.map(|w| RefCell::new(Pair::new(w)));
     let seen = Seen::default();
-    for_cases(150, 5000, |c| {
+    for_cases(60, 5000, |c| {
         let pair = &mut *pairs[c.below(2)].borrow_mut();
         pair.configure(&bundle(c))?;
         pair.sim.set_pipelined(false);
@@ -130,7 +130,7 @@ fn bundles_are_exchanged_alike() {
 fn bundles_are_exchanged_under_load() {
     let pairs = Width::BOTH.map(|w| RefCell::new(Pair::new(w)));
     let seen = Seen::default();
-    for_cases(150, 5000, |c| {
+    for_cases(60, 5000, |c| {
         let pair = &mut *pairs[c.below(2)].borrow_mut();
         pair.configure(&bundle(c))?;
         pair.sim.set_pipelined(true);
