@@ -1,11 +1,14 @@
 //! The hardware: one folder a block, described in Rust.
 pub mod arbiter;
 pub mod bloom;
+pub mod connection;
 pub mod core;
 pub mod exact;
 pub mod fields;
+pub mod frame;
 pub mod hash;
 pub mod http;
+pub mod inline;
 pub mod leaf;
 pub mod models;
 pub mod patterns;

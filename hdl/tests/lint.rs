@@ -1,8 +1,11 @@
 //! Rules for the hardware's Rust and for the Verilog that is made from it.
 #![allow(clippy::unwrap_used)]
+use forebay_hdl::connection::Connection;
 use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
 use forebay_hdl::fields::Fields;
+use forebay_hdl::frame::Frame;
 use forebay_hdl::http::Http;
+use forebay_hdl::inline::{BoardInline8, FleetInline64};
 use forebay_hdl::leaf::Fifo;
 use forebay_hdl::scan::Scan;
 use forebay_hdl::verdict::{BoardVerdict, ProofVerdict};
@@ -13,15 +16,28 @@ use rust_hdl::prelude::Block;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Bytes of stack for one block: the largest are more than a test's thread has.
+const STACK_BYTES: usize = 64 << 20;
+
 fn check<B: Block + Default>(name: &str) {
-    let mut block = B::default();
-    block.connect_all();
-    let found = lint(&block);
+    let found = std::thread::scope(|scope| {
+        let lint = || {
+            let mut block = B::default();
+            block.connect_all();
+            lint(&block)
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, lint).unwrap();
+        thread.join().unwrap()
+    });
     assert!(found.is_empty(), "{name}: {}", found.iter().map(|f| format!("\n  {f}")).collect::<String>());
 }
 
 #[test]
 fn no_block_has_a_form_whose_verilog_differs() {
+    check::<Frame<8, 64, 11, 12>>("frame");
+    check::<Connection<8, 64, 8, 11>>("connection");
+    check::<BoardInline8>("inline, board");
+    check::<FleetInline64>("inline, fleet");
     check::<Http<8, 64, 8>>("http");
     check::<Tag>("tag");
     check::<Scan<8, 64, 40, 8>>("scan");

@@ -4,7 +4,7 @@ mod random;
 
 use common::feed::{Beat, Feed};
 use common::tables::Tables;
-use common::{lockstep, noise, requests, settle};
+use common::{lockstep, noise, on_a_large_stack, requests, settle};
 use forebay_hdl::core::{ProofCore8, VERDICT_LATENCY_CLOCKS};
 use forebay_spec::limits::RECORD_CLOCKS;
 use random::Rng;
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Clocks that are run; the whole core takes half a millisecond for one in the Rust model.
-const CYCLES: usize = 12_000;
+const CYCLES: usize = 40_000;
 const CONNECTIONS: usize = 4;
 
 /// Words of all blocks: few slots a level, so that some requests are refused.
@@ -166,6 +166,10 @@ impl Bench {
 
 #[test]
 fn verilog_equals_rust_and_records_have_the_stated_latency() {
+    on_a_large_stack(in_lock_step);
+}
+
+fn in_lock_step() {
     let mut bench = Bench::new(80);
     let taken = Cell::new(Taken::default());
     let clock = |b: &mut ProofCore8, level: bool| {
@@ -183,6 +187,10 @@ fn verilog_equals_rust_and_records_have_the_stated_latency() {
 
 #[test]
 fn a_verdict_has_the_stated_latency_for_any_body() {
+    on_a_large_stack(latencies);
+}
+
+fn latencies() {
     let mut b = ProofCore8::default();
     b.connect_all();
     let mut seen = 0;

@@ -1,6 +1,8 @@
 //! Writes the Verilog of every block and top: `rtl --out DIR`, one file each and `blocks.tsv`, their list.
 use forebay_hdl::core::{BoardCore8, ProofCore8};
-use forebay_hdl::{arbiter, fields, http, models, patterns, scan, tag, tenants, text, verdict};
+use forebay_hdl::{
+    arbiter, connection, fields, frame, http, inline, models, patterns, scan, tag, tenants, text, verdict,
+};
 use forebay_hdl_tools::emit::{emit, Emitted};
 use rust_hdl::prelude::Block;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,31 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 16] = [
+const ENTRIES: [Entry; 22] = [
+    Entry { block: "frame", top: "frame", profile: "board", width: "8", make: make::<frame::Frame<8, 64, 11, 12>> },
+    Entry {
+        block: "frame",
+        top: "frame_64",
+        profile: "fleet",
+        width: "64",
+        make: make::<frame::Frame<64, 512, 9, 10>>,
+    },
+    Entry {
+        block: "connection",
+        top: "connection",
+        profile: "board",
+        width: "8",
+        make: make::<connection::Connection<8, 64, 8, 11>>,
+    },
+    Entry {
+        block: "connection",
+        top: "connection_64",
+        profile: "fleet",
+        width: "64",
+        make: make::<connection::Connection<64, 512, 10, 13>>,
+    },
+    Entry { block: "inline", top: "inline", profile: "board", width: "8", make: make::<inline::BoardInline8> },
+    Entry { block: "inline", top: "inline_64", profile: "fleet", width: "64", make: make::<inline::FleetInline64> },
     Entry { block: "http", top: "http", profile: "board", width: "8", make: make::<http::Http<8, 64, 8>> },
     Entry { block: "http", top: "http_64", profile: "fleet", width: "64", make: make::<http::Http<64, 512, 10>> },
     Entry { block: "tag", top: "tag", profile: "", width: "8", make: make::<tag::Tag> },

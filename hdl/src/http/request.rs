@@ -80,7 +80,8 @@ fn request_line_text() -> String {
     text += &count_text("count");
     text += "  // the byte is the 17th of the method, or one behind it\n";
     for n in 0..8 {
-        text += &format!("  long[{n}] = state[4] | (state[3:0] > 4'd{});\n", 15 - n);
+        let over = if n == 0 { String::new() } else { format!(" | (state[3:0] > 4'd{})", 15 - n) };
+        text += &format!("  long[{n}] = state[4]{over};\n");
     }
     text += "  last = keep & ~(keep >> 1);\n";
     text += "  bad = (method & ~method_end & (~tchar | long)) | (method_end & {7'd0, state[4:0] == 5'd0})\n    \

@@ -95,12 +95,12 @@ pub struct Router<
     patterns: Patterns<PS, PQ>,
     head_delay: Delay<80, MEET_CLOCKS>,
     found_delay: Delay<119, FOUND_WAITS>,
-    ended_delay: Delay<1, FOUND_WAITS>,
+    /// Ends of requests, beside `found_delay`; unlike that, they do not outlive a reset.
+    ends: [DFF<Bit>; FOUND_WAITS],
     model_delay: Delay<8, M>,
     hot_delay: Delay<1, M>,
     class_delay: Delay<4, C>,
     long_delay: Delay<1, C>,
-    ended: Signal<Local, Bits<1>>,
     hot: Signal<Local, Bits<1>>,
     too_long: Signal<Local, Bits<1>>,
     joined: Join,
@@ -136,7 +136,7 @@ impl<
     fn update(&mut self) {
         clock!(self, clock, scan, fields, text, models, patterns, finish);
         clock!(self, clock, bank_delay, data_delay, connection_delay);
-        clock!(self, clock, head_delay, found_delay, ended_delay, model_delay, hot_delay, class_delay, long_delay);
+        clock!(self, clock, head_delay, found_delay, model_delay, hot_delay, class_delay, long_delay);
         self.scan.reset.next = self.reset.val();
         self.fields.reset.next = self.reset.val();
         self.text.reset.next = self.reset.val();
@@ -198,12 +198,10 @@ impl<
         self.patterns.text.next = self.text.out_text.val().get_bits::<256>(0);
         self.patterns.bytes.next = self.text.out_bytes.val();
         // all of it meets
-        self.ended.next = bit_cast::<1, 1>(self.fields.found_valid.val().into());
         self.hot.next = bit_cast::<1, 1>(self.models.hot.val().into());
         self.too_long.next = bit_cast::<1, 1>(self.patterns.out_too_long.val().into());
         self.head_delay.d.next = self.head.val();
         self.found_delay.d.next = self.fields.found.val();
-        self.ended_delay.d.next = self.ended.val();
         self.model_delay.d.next = self.models.model.val();
         self.hot_delay.d.next = self.hot.val();
         self.class_delay.d.next = self.patterns.out_class.val();
@@ -212,12 +210,27 @@ impl<
         self.joined.found.next = self.found_delay.q.val();
         self.joined.model.next = self.model_delay.q.val();
         self.joined.hot.next = self.hot_delay.q.val();
-        self.finish.valid.next = self.ended_delay.q.val().any();
+        // the last one counts
+        for i in 0..FOUND_WAITS {
+            self.finish.valid.next = self.ends[i].q.val();
+        }
         self.finish.request.next = self.joined.request.val();
         self.finish.bank.next = self.joined.request.val().get_bit(54);
         self.finish.model_class.next = self.class_delay.q.val();
         self.finish.too_long.next = self.long_delay.q.val().any();
         self.record_valid.next = self.finish.record_valid.val();
         self.record.next = self.finish.record.val();
+        for i in 0..FOUND_WAITS {
+            self.ends[i].clock.next = self.clock.val();
+        }
+        self.ends[0].d.next = self.fields.found_valid.val();
+        for i in 1..FOUND_WAITS {
+            self.ends[i].d.next = self.ends[i - 1].q.val();
+        }
+        if self.reset.val() {
+            for i in 0..FOUND_WAITS {
+                self.ends[i].d.next = false;
+            }
+        }
     }
 }

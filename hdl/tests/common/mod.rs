@@ -10,6 +10,17 @@ use crate::random::Rng;
 use forebay_hdl_tools::lockstep::Lockstep;
 use rust_hdl::prelude::*;
 
+/// Bytes of stack for a core: more than the thread of a test has.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Runs a test of a large block.
+pub(crate) fn on_a_large_stack(test: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, test);
+        thread.expect("a thread").join().expect("the test passes");
+    });
+}
+
 /// Settles a block.
 pub(crate) fn settle<B: Block>(block: &mut B) {
     assert!(simulate(block, 100), "the block does not settle");

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 pub(crate) struct Bench<const A: usize, const C: usize, const F: usize> {
     pub(crate) rtl: Decision<A, C, F>,
     profile: Profile,
-    bundle: Bundle,
+    /// One in each bank.
+    bundles: [Bundle; 2],
     arbiter: scheduler::Arbiter,
     twin: scheduler::Scheduler,
     pub(crate) rng: Rng,
@@ -44,15 +45,17 @@ pub(crate) struct Seen {
 
 impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
     pub(crate) fn new(profile: Profile, level_limits: [u16; LEVELS], seed: u64) -> Self {
-        let bundle = Bundle { level_limits, ..Bundle::default() };
+        let mut bundles = [(); 2].map(|()| Bundle { level_limits, ..Bundle::default() });
+        bundles[1].level_limits.rotate_left(1);
+        bundles[1].thresholds = bundles[1].thresholds.map(|t| t + t / 2);
         let mut rtl = Decision::default();
         rtl.connect_all();
         let mut bench = Bench {
             rtl,
             profile,
             arbiter: scheduler::Arbiter::default(),
-            twin: scheduler::Scheduler::new(&bundle, profile),
-            bundle,
+            twin: scheduler::Scheduler::new(&bundles[0], profile),
+            bundles,
             rng: Rng::new(seed),
             clock: 0,
             stamped: VecDeque::new(),
@@ -62,11 +65,14 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
             last_taken: None,
             seen: Seen::default(),
         };
-        for (i, value) in bench.bundle.thresholds.into_iter().enumerate() {
-            bench.configure(config::THRESHOLD + i as u16, value);
-        }
-        for (i, value) in bench.bundle.level_limits.into_iter().enumerate() {
-            bench.configure(config::LEVEL_LIMIT + i as u16, u32::from(value));
+        for (bank, bundle) in bench.bundles.clone().iter().enumerate() {
+            let at = config::BANK * bank as u16;
+            for (i, value) in bundle.thresholds.into_iter().enumerate() {
+                bench.configure(at | (config::THRESHOLD + i as u16), value);
+            }
+            for (i, value) in bundle.level_limits.into_iter().enumerate() {
+                bench.configure(at | (config::LEVEL_LIMIT + i as u16), u32::from(value));
+            }
         }
         // words of other blocks
         for address in [config::HASH_KEY, config::TENANT_TAG, config::MODEL_BYTES + 8, config::MODEL_NAME] {
@@ -104,7 +110,8 @@ impl<const A: usize, const C: usize, const F: usize> Bench<A, C, F> {
         self.rtl.punt_valid.next = false;
         self.rtl.record_valid.next = false;
         self.arbiter = scheduler::Arbiter::default();
-        self.twin = scheduler::Scheduler::new(&self.bundle, self.profile);
+        self.twin = scheduler::Scheduler::new(&self.bundles[0], self.profile);
+        self.twin.load(true, &self.bundles[1]);
         self.stamped.clear();
         self.due.clear();
         self.running.clear();

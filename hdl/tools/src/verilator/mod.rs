@@ -31,6 +31,7 @@ pub const WAIVERS: &[Waiver] = &[
         reason: "the whole update of a block is one always block, which drives its children and reads them; \
                  rust-hdl refuses true loops before it writes",
     },
+    Waiver { code: "VARHIDDEN", reason: "a block may be called as a port of its own is: each name has its own scope" },
     Waiver { code: "PROCASSINIT", reason: "registers have a start value and no reset of their own" },
 ];
 
