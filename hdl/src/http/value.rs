@@ -104,6 +104,7 @@ function! {
     }
 }
 
+// tidy: long because it lists what the end of each name does
 fn name_end(i: NameEndIn) -> NameEndOut {
     let name = (0..HEADERS.len()).find(|n| at(i.hits, NAMES_AT + n));
     let [begun, length_seen, retry_seen, credential_seen, post, inference] = [3, 4, 5, 6, 7, 8].map(|n| at(i.state, n));

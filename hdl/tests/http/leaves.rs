@@ -113,6 +113,7 @@ fn literal(rng: &mut Rng) -> Bits<120> {
     })
 }
 
+// tidy: long because it lists the parts of a lane
 fn lane_cases() -> Vec<Box<dyn Case>> {
     vec![
         of(|l: &mut Classes, rng| {
@@ -210,6 +211,7 @@ fn lane_cases() -> Vec<Box<dyn Case>> {
     ]
 }
 
+// tidy: long because it lists the parts of a value
 fn value_cases() -> Vec<Box<dyn Case>> {
     vec![
         of(|l: &mut ValueBytes, rng| {
@@ -305,6 +307,7 @@ fn value_cases() -> Vec<Box<dyn Case>> {
     ]
 }
 
+// tidy: long because it lists the parts of a beat
 fn beat_cases() -> Vec<Box<dyn Case>> {
     vec![
         of(|l: &mut LineEnds<8, 64>, rng| l.data.next = text(rng).into()),
