@@ -201,3 +201,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn patterns_of_names_and_models_are_named() {
+    let text =
+        "hot_models = [\"claude-haiku-4\"]\n[[field]]\nfield = \"max_tokens\"\nname = \"max_(completion_)?tokens\"\n\
+                [[field]]\nfield = \"model\"\nname = \"model\"\n\
+                [[class]]\nname = \"haiku\"\nmodel = \"claude-haiku-[0-9]\"\n";
+    let policy = Policy::parse("policy", text, Path::new(".")).expect("a policy");
+    let body = r#"{"max_completion_tokens":300,"model":"claude-haiku-4"}"#;
+    let input = Input::parse("test", body.into()).expect("a body");
+    let e = explain(&input, 0, &policy, DEVICE).expect("explained");
+    let field = &e.fields.as_ref().expect("fields")[0];
+    assert_eq!(field.name_written.as_deref(), Some("\"max_completion_tokens\""));
+    assert_eq!(field.pattern.as_deref(), Some("max_(completion_)?tokens"));
+    let class = e.model_class.as_ref().expect("a class");
+    assert_eq!((class.class, class.name.as_deref()), (1, Some("haiku")));
+    let text = e.to_string();
+    assert!(text.contains("model        claude-haiku-4, not in the policy, hot\n"), "{text}");
+    assert!(text.contains("class        1 haiku, by claude-haiku-[0-9]\n"), "{text}");
+    assert!(text.contains("written \"max_completion_tokens\", found by max_(completion_)?tokens\n"), "{text}");
+}

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::replay::{self, Choice, Engine, Final, Outcome};
 use forebay_bundle::Policy;
 use forebay_decide::exact::http::Request;
-use forebay_decide::exact::json::{Body, BodyStatus};
+use forebay_decide::exact::json::{self, Body, BodyStatus};
 use forebay_decide::exact::request as exact;
 use forebay_spec::limits::level;
 use forebay_spec::{Field, Kind, Record};
@@ -62,10 +62,23 @@ pub struct FieldRead {
     pub span: Option<Range<usize>>,
     /// The value as it stands there, cut and made printable.
     pub raw: Option<String>,
-    /// The name with its quotes, if it is written with escapes.
+    /// The name with its quotes, if it is not the field's own or has escapes.
     pub name_written: Option<String>,
+    /// The policy's pattern that the name was found by.
+    pub pattern: Option<String>,
     /// Members of the same name before it, which do not count.
     pub overridden: Vec<Earlier>,
+}
+
+/// The class of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelClass {
+    /// Number, 1 and up.
+    pub class: u8,
+    /// Name in the policy.
+    pub name: Option<String>,
+    /// The policy's patterns that give this class.
+    pub patterns: Vec<String>,
 }
 
 /// Why the device handed the request over.
@@ -136,6 +149,10 @@ pub struct Explanation {
     pub model: Option<String>,
     /// Does the policy list it?
     pub model_known: bool,
+    /// The class that a pattern gives its name.
+    pub model_class: Option<ModelClass>,
+    /// Does the filter of hot models let its name through?
+    pub hot: bool,
     /// `x-stainless-retry-count`.
     pub retry: u8,
     /// Who found the fields: `fabric` or `host`.
@@ -228,6 +245,8 @@ fn explanation(
         tenant: outcome.record.tenant.clone(),
         model: sound.then(|| exact::model(&body)).flatten().map(|name| text::printable(&name)),
         model_known: outcome.record.model_known,
+        model_class: class_of(&record, policy),
+        hot: record.hot,
         retry: outcome.record.retry,
         path_taken: outcome.path_taken.name(),
         punt: outcome.punt.map(|reason| Punt {
@@ -243,6 +262,21 @@ fn explanation(
             wait: l.wait_clocks,
         }),
     }
+}
+
+fn class_of(record: &Record, policy: &Policy) -> Option<ModelClass> {
+    let class = record.class;
+    let patterns = policy.patterns().iter().filter(|p| p.class == class).map(|p| p.pattern.clone());
+    let name = policy.class_name(class).map(str::to_owned);
+    (class > 0).then(|| ModelClass { class, name, patterns: patterns.collect() })
+}
+
+/// The pattern that a name, quotes included, was found by.
+fn pattern_of(field: Field, name: &[u8], policy: &Policy) -> Option<String> {
+    let mut text = Vec::new();
+    json::string_value(name, &mut text);
+    let found = policy.fields().iter().find(|f| f.field == field && f.names.iter().any(|n| n.as_bytes() == text));
+    found.map(|f| f.pattern.clone())
 }
 
 fn level_of(record: &Record, policy: &Policy) -> Option<Level> {
@@ -280,7 +314,8 @@ fn fields(bytes: &[u8], body: &Body<'_>, record: &Record, policy: &Policy) -> Ve
             },
             raw: span.clone().map(raw),
             span,
-            name_written: name.filter(|n| n.contains(&b'\\')).map(text::printable),
+            name_written: name.filter(|n| *n != format!("\"{field}\"").as_bytes()).map(text::printable),
+            pattern: name.and_then(|n| pattern_of(field, n, policy)),
             overridden: earlier.iter().map(|m| Earlier { span: m.value.clone(), raw: raw(m.value.clone()) }).collect(),
         });
     }

@@ -38,6 +38,10 @@ impl Display for Explanation {
         self.fields_text(f)?;
         line(f, "tenant", self.tenant_text())?;
         line(f, "model", &self.model_text())?;
+        if let Some(class) = &self.model_class {
+            let name = class.name.as_deref().unwrap_or("without a name");
+            line(f, "class", &format!("{} {}, by {}", class.class, plain(name), plain(&class.patterns.join(" or "))))?;
+        }
         line(f, "retry", &self.retry.to_string())?;
         line(f, "read by", &self.path_text())?;
         line(f, "level", &self.level.map_or_else(|| "none, the record holds no max_tokens".to_owned(), level_text))?;
@@ -112,7 +116,9 @@ impl Explanation {
         }
         for field in fields {
             if let Some(written) = &field.name_written {
-                line(f, "", &format!("{} is written {written}", field.name))?;
+                let by = field.pattern.as_deref().filter(|p| *p != field.name);
+                let by = by.map_or_else(String::new, |pattern| format!(", found by {}", plain(pattern)));
+                line(f, "", &format!("{} is written {written}{by}", field.name))?;
             }
         }
         Ok(())
@@ -127,9 +133,10 @@ impl Explanation {
     }
 
     fn model_text(&self) -> String {
+        let hot = if self.hot { ", hot" } else { "" };
         match (&self.model, self.model_known) {
-            (Some(name), true) => format!("{name}, known"),
-            (Some(name), false) => format!("{name}, not in the policy"),
+            (Some(name), true) => format!("{name}, known{hot}"),
+            (Some(name), false) => format!("{name}, not in the policy{hot}"),
             (None, _) => "none".to_owned(),
         }
     }
