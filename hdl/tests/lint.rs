@@ -40,7 +40,7 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<FleetInline64>("inline, fleet");
     check::<Http<8, 64, 8>>("http");
     check::<Tag>("tag");
-    check::<Scan<8, 64, 40, 8>>("scan");
+    check::<Scan<8, 64, 8>>("scan");
     check::<Fields<8, 64, 8>>("fields");
     check::<Fifo<209, 9, 10, 472>>("fifo");
     check::<Arbiter>("arbiter");

@@ -66,7 +66,7 @@ impl Bench {
             words: words(&mut tables),
             rng,
             tables,
-            feed: Feed::new(CONNECTIONS, false),
+            feed: Feed::new(8, CONNECTIONS, false),
             offered: None,
             running: Vec::new(),
             due: VecDeque::new(),
@@ -133,7 +133,7 @@ impl Bench {
             _ => (0..4).flat_map(|_| requests::sound(rng, tables)).collect(),
         };
         let beat = self.feed.beat(rng, life);
-        b.s_data.next = beat.data(rng).into();
+        b.s_data.next = beat.data(rng);
         b.s_count.next = (beat.bytes.len() as u64).into();
         b.s_connection.next = (beat.connection as u64).into();
         b.s_start.next = beat.start;
@@ -205,7 +205,7 @@ fn latencies() {
             b.s_valid.next = next.is_some();
             if let Some((i, bytes)) = next {
                 let beat = Beat { connection: 0, start: i == 0, end: false, bytes: bytes.to_vec() };
-                b.s_data.next = beat.data(&mut Rng::new(1)).into();
+                b.s_data.next = beat.data(&mut Rng::new(1));
                 b.s_count.next = (bytes.len() as u64).into();
                 b.s_start.next = beat.start;
             }

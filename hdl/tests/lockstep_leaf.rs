@@ -24,38 +24,16 @@ fn keep(rng: &mut Rng) -> u64 {
     (1 << pick(rng, &[8, 8, any])) - 1
 }
 
-/// The sums of some brackets, as `DepthSums` gives them.
-fn sums(opens: u64, closes: u64) -> u64 {
-    let mut sum = 0_u64;
-    (0..8).fold(0, |sums, i| {
-        sum = sum.wrapping_add(opens >> i & 1).wrapping_sub(closes >> i & 1);
-        sums | (sum & 31) << (5 * i)
-    })
-}
-
 fn drive_beat(b: &mut BeatLeaves, rng: &mut Rng) {
-    let any = |rng: &mut Rng| rng.next() & 0xff;
     b.data.next = bytes(rng).into();
     b.keep.next = keep(rng).into();
-    b.parity_v.next = any(rng).into();
-    b.event_any.next = (any(rng) & any(rng)).into();
-    b.event_value.next = any(rng).into();
-    b.event_carry.next = rng.one_in(2);
-    b.first_v.next = (any(rng) & any(rng)).into();
-    b.escape_slash.next = (any(rng) | any(rng)).into();
-    b.escape_keep.next = keep(rng).into();
-    b.escape_carry.next = rng.one_in(2);
-    let (opens, closes) = (any(rng), any(rng) & any(rng));
-    b.depth_opens.next = (opens & !closes).into();
-    b.depth_closes.next = closes.into();
-    b.one_sums.next = sums(opens & !closes, closes).into();
-    let near = rng.below(20).wrapping_sub(9) & 0xfff;
-    b.one_base.next = if rng.one_in(8) { rng.below(4096) } else { near }.into();
 }
 
 /// What the leaves with registers are driven by.
 struct Clocked {
     rng: Rng,
+    /// Connection of the next clock at `ahead_context`.
+    ahead: u64,
 }
 
 impl Clocked {
@@ -84,6 +62,12 @@ impl Clocked {
         b.valid.next = !rng.one_in(3);
         b.first.next = rng.one_in(10);
         b.state_next.next = noise(rng);
+        b.ahead_connection.next = self.ahead.into();
+        self.ahead = b.ahead_connection_ahead.next.into();
+        b.ahead_connection_ahead.next = rng.below(4).into();
+        b.ahead_valid.next = !rng.one_in(3);
+        b.ahead_first.next = rng.one_in(10);
+        b.ahead_state_next.next = noise(rng);
         b.wire_d.next = noise(rng);
         b.one_d.next = noise(rng);
         b.short_d.next = noise(rng);
@@ -105,7 +89,7 @@ fn leaves_of_a_beat_equal_their_verilog() {
 
 #[test]
 fn clocked_leaves_equal_their_verilog() {
-    let mut bench = Clocked { rng: Rng::new(42) };
+    let mut bench = Clocked { rng: Rng::new(42), ahead: 0 };
     let drive = |b: &mut ClockedLeaves, _: usize| bench.drive(b);
     let clock = |b: &mut ClockedLeaves, level: bool| b.clock.next = level.into();
     common::lockstep("clocked leaves", CYCLES, ClockedLeaves::default(), drive, clock);

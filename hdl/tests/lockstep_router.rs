@@ -297,7 +297,7 @@ fn long(bits: [bool; 512]) -> Bits<512> {
 
 #[test]
 fn eight_bytes_a_clock() {
-    type Block = Router<8, 64, 40, 2, 7, 7, { model_waits(8) }, { class_waits(8) }>;
+    type Block = Router<8, 64, 2, 7, 7, { model_waits(8) }, { class_waits(8) }>;
     let mut bench = Bench::new(70);
     let run = Lockstep::new("router8", Some("clock")).cycles(cycles(60_000));
     run.run(Block::default(), |b, n| drive!(bench, b, n, 8, short), |b, level| b.clock.next = level.into())
@@ -307,7 +307,7 @@ fn eight_bytes_a_clock() {
 
 #[test]
 fn sixty_four_bytes_a_clock() {
-    type Block = Router<64, 512, 512, 2, 7, 7, { model_waits(64) }, { class_waits(64) }>;
+    type Block = Router<64, 512, 2, 7, 7, { model_waits(64) }, { class_waits(64) }>;
     let mut bench = Bench::new(71);
     let run = Lockstep::new("router64", Some("clock")).cycles(cycles(20_000));
     run.run(Block::default(), |b, n| drive!(bench, b, n, 64, long), |b, level| b.clock.next = level.into())

@@ -50,8 +50,8 @@ const ENTRIES: [Entry; 22] = [
     Entry { block: "http", top: "http_64", profile: "fleet", width: "64", make: make::<http::Http<64, 512, 10>> },
     Entry { block: "tag", top: "tag", profile: "", width: "8", make: make::<tag::Tag> },
     Entry { block: "tenants", top: "tenants", profile: "", width: "", make: make::<tenants::Tenants> },
-    Entry { block: "scan", top: "scan", profile: "board", width: "8", make: make::<scan::Scan<8, 64, 40, 8>> },
-    Entry { block: "scan", top: "scan_64", profile: "fleet", width: "64", make: make::<scan::Scan<64, 512, 512, 10>> },
+    Entry { block: "scan", top: "scan", profile: "board", width: "8", make: make::<scan::Scan<8, 64, 8>> },
+    Entry { block: "scan", top: "scan_64", profile: "fleet", width: "64", make: make::<scan::Scan<64, 512, 10>> },
     Entry { block: "fields", top: "fields", profile: "board", width: "8", make: make::<fields::Fields<8, 64, 8>> },
     Entry {
         block: "fields",

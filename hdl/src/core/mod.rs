@@ -29,11 +29,11 @@ const _: () = assert!(RECORD[8].offset == 59);
 const RECORDS_FREE: u32 = 40;
 
 /// Profile `board`, 8 bytes a clock.
-pub type BoardCore8 = Core<8, 64, 40, 8, 7, 7, { model_waits(8) }, { class_waits(8) }, 9, 10, 472, 8, 9, 16>;
+pub type BoardCore8 = Core<8, 64, 8, 7, 7, { model_waits(8) }, { class_waits(8) }, 9, 10, 472, 8, 9, 16>;
 /// Profile `fleet`, 64 bytes a clock.
-pub type FleetCore64 = Core<64, 512, 512, 10, 7, 7, { model_waits(64) }, { class_waits(64) }, 11, 12, 2008, 14, 15, 22>;
+pub type FleetCore64 = Core<64, 512, 10, 7, 7, { model_waits(64) }, { class_waits(64) }, 11, 12, 2008, 14, 15, 22>;
 /// Profile `proof`, 8 bytes a clock.
-pub type ProofCore8 = Core<8, 64, 40, 2, 6, 6, { model_waits(8) }, { class_waits(8) }, 6, 7, 24, 3, 4, 11>;
+pub type ProofCore8 = Core<8, 64, 2, 6, 6, { model_waits(8) }, { class_waits(8) }, 6, 7, 24, 3, 4, 11>;
 
 const _: () = assert!(BOARD.connections == 1 << 8 && BOARD.slots == 1 << 8 && 512 - 472 == RECORDS_FREE);
 const _: () = assert!(FLEET.connections == 1 << 10 && FLEET.slots == 1 << 14 && 2048 - 2008 == RECORDS_FREE);
@@ -42,14 +42,13 @@ const _: () = assert!(PROOF.connections == 1 << 2 && PROOF.slots == 1 << 3 && 64
 /// Profiles that the core is built for.
 pub const PROFILES: [Profile; 3] = [BOARD, FLEET, PROOF];
 
-/// The core. `W` bytes a beat, `B` is `8 * W`, `S` the width of all depth sums, `A` that of a connection number; `PS`, `PQ`, `M` and `C` are those of
+/// The core. `W` bytes a beat, `B` is `8 * W`, `A` that of a connection number; `PS`, `PQ`, `M` and `C` are those of
 /// the router; the queue of records has `1 << FA` words, `FC` is `FA + 1`, `FT` its threshold; there are `1 << VA` slots,
 /// `VC` is `VA + 1`, `VF` is `VA + 8`.
 #[derive(LogicBlock, Default)]
 pub struct Core<
     const W: usize,
     const B: usize,
-    const S: usize,
     const A: usize,
     const PS: usize,
     const PQ: usize,
@@ -191,7 +190,7 @@ pub struct Core<
     /// `http` pauses, as the queue of records is nearly full.
     pub paused: Signal<Out, Bit>,
     http: Http<W, B, A>,
-    router: Router<W, B, S, A, PS, PQ, M, C>,
+    router: Router<W, B, A, PS, PQ, M, C>,
     records: Fifo<RECORD_BITS, FA, FC, FT>,
     arbiter: Arbiter,
     verdict: Verdict<VA, VC, VF>,
@@ -201,7 +200,6 @@ pub struct Core<
 impl<
         const W: usize,
         const B: usize,
-        const S: usize,
         const A: usize,
         const PS: usize,
         const PQ: usize,
@@ -213,7 +211,7 @@ impl<
         const VA: usize,
         const VC: usize,
         const VF: usize,
-    > Logic for Core<W, B, S, A, PS, PQ, M, C, FA, FC, FT, VA, VC, VF>
+    > Logic for Core<W, B, A, PS, PQ, M, C, FA, FC, FT, VA, VC, VF>
 {
     #[hdl_gen]
     fn update(&mut self) {

@@ -1,97 +1,116 @@
-//! What single bytes are, before anything is known of strings and depth.
-use super::lanes::{bits, byte};
+//! What a byte can be, looked up in a memory.
+use crate::leaf::lanes::{from_bytes, to_bytes};
+use forebay_spec::{letter, Kind};
 use rust_hdl::prelude::*;
 
-/// Classes of the bytes of a beat.
-#[derive(LogicBlock, Default)]
-pub struct Classes<const W: usize, const B: usize> {
-    /// The beat.
-    pub data: Signal<In, Bits<B>>,
-    /// `,`
-    pub comma: Signal<Out, Bits<W>>,
-    /// `{`
-    pub brace: Signal<Out, Bits<W>>,
-    /// `:`
-    pub colon: Signal<Out, Bits<W>>,
-    /// White space.
-    pub blank: Signal<Out, Bits<W>>,
-    /// `\`
-    pub backslash: Signal<Out, Bits<W>>,
-    /// A number may start with it.
-    pub digit: Signal<Out, Bits<W>>,
-    /// It may stand in a number.
-    pub number: Signal<Out, Bits<W>>,
+/// Clocks from a byte to its class: the memory, and a register behind it.
+pub const CLASS_CLOCKS: usize = 2;
+
+/// Values of [`mark`].
+pub(super) const COMMA: u16 = 1;
+pub(super) const COLON: u16 = 2;
+pub(super) const BLANK: u16 = 3;
+pub(super) const BACKSLASH: u16 = 4;
+/// A value that starts like a number, where others have the code of their kind.
+pub(super) const NUMBER_START: u16 = 7;
+/// Codes of bytes of numbers that are no digits, and of all other bytes.
+pub(super) const POINT: u8 = 10;
+pub(super) const SIGN: u8 = 11;
+pub(super) const NO_NUMBER: u8 = 15;
+
+/// Of structure, in three bits.
+fn mark(byte: u8) -> u16 {
+    match byte {
+        b',' => COMMA,
+        b':' => COLON,
+        b' ' | b'\t' | b'\r' | b'\n' => BLANK,
+        b'\\' => BACKSLASH,
+        _ => 0,
+    }
 }
 
-/// May this byte stand in a number?
-pub(super) fn is_number(byte: u8) -> bool {
-    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
+/// Kind of the value that starts so, in three bits; 0 for none. A number is one when it has ended.
+fn kind(byte: u8) -> u16 {
+    let kind = match byte {
+        b'"' => Kind::String,
+        b'{' => Kind::Object,
+        b'[' => Kind::Array,
+        b't' => Kind::True,
+        b'f' => Kind::False,
+        b'n' => Kind::Null,
+        b'-' | b'0'..=b'9' => return NUMBER_START,
+        _ => return 0,
+    };
+    kind.code().into()
+}
+
+/// As part of a number, in four bits.
+fn number(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'.' => POINT,
+        b'+' | b'-' | b'e' | b'E' => SIGN,
+        _ => NO_NUMBER,
+    }
+}
+
+/// All of it: letter 5 bits, kind 3, number 4, mark 3, and 1 for a byte that ends a number. The part of a number is
+/// inverted, so that where no text is there is no number.
+fn class(byte: u8) -> u16 {
+    let part = number(byte);
+    let ends = u16::from(part == NO_NUMBER);
+    u16::from(letter::code(byte)) | kind(byte) << 5 | u16::from(!part & 15) << 8 | mark(byte) << 12 | ends << 15
+}
+
+/// Looks up the classes of all bytes of a beat: a ROM of 256 words for each two of them.
+#[derive(LogicBlock, Default)]
+pub struct Classes<const W: usize, const B: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Bytes, first one lowest.
+    pub data: Signal<In, Bits<B>>,
+    /// A byte for each, `CLASS_CLOCKS` later: letter, kind.
+    pub low: Signal<Out, Bits<B>>,
+    /// A byte for each, `CLASS_CLOCKS` later: part of a number, mark, end of a number.
+    pub high: Signal<Out, Bits<B>>,
+    _read: Vec<u8>,
 }
 
 impl<const W: usize, const B: usize> Logic for Classes<W, B> {
     fn update(&mut self) {
-        let data = self.data.val();
-        let bytes: [u8; W] = std::array::from_fn(|i| byte(&data, i));
-        let class = |is: fn(u8) -> bool| bits(bytes.map(is));
-        self.comma.next = class(|b| b == b',');
-        self.brace.next = class(|b| b == b'{');
-        self.colon.next = class(|b| b == b':');
-        self.blank.next = class(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'));
-        self.backslash.next = class(|b| b == b'\\');
-        self.digit.next = class(|b| b.is_ascii_digit() || b == b'-');
-        self.number.next = class(is_number);
-    }
-    fn connect(&mut self) {
-        self.comma.connect();
-        self.brace.connect();
-        self.colon.connect();
-        self.blank.connect();
-        self.backslash.connect();
-        self.digit.connect();
-        self.number.connect();
-    }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "reg [7:0] c;\ninteger i;\nalways @(*) for (i = 0; i < {W}; i = i + 1) begin\n  \
-             c = data[8*i +: 8];\n  \
-             comma[i] = c == 8'h2c;\n  brace[i] = c == 8'h7b;\n  colon[i] = c == 8'h3a;\n  \
-             blank[i] = (c == 8'h20) | (c == 8'h09) | (c == 8'h0d) | (c == 8'h0a);\n  \
-             backslash[i] = c == 8'h5c;\n  \
-             digit[i] = ((c[7:4] == 4'h3) & ((c[3:0] < 4'ha))) | (c == 8'h2d);\n  \
-             number[i] = digit[i] | (c == 8'h2b) | (c == 8'h2e) | ((c | 8'h20) == 8'h65);\nend\n"
-        ))
-    }
-}
-
-/// How many bytes a beat has.
-#[derive(LogicBlock, Default)]
-pub struct Count<const W: usize> {
-    /// The bytes, from the lowest up without a gap.
-    pub keep: Signal<In, Bits<W>>,
-    /// Their number.
-    pub count: Signal<Out, Bits<7>>,
-}
-
-impl<const W: usize> Logic for Count<W> {
-    fn update(&mut self) {
-        let keep = self.keep.val();
-        self.count.next = ((0..W).rev().find(|&i| keep.get_bit(i)).map_or(0, |i| i as u64 + 1)).into();
-    }
-    fn connect(&mut self) {
-        self.count.connect();
-    }
-    fn hdl(&self) -> Verilog {
-        // by parts of two, so that the depth is that of a tree
-        let mut code = format!("reg [{}:0] k;\ninteger i;\nalways @(*) begin\n  k = keep;\n  count = 0;\n", W - 1);
-        code += &format!("  if (k[{}]) count = 7'd{W};\n  else begin\n", W - 1);
-        let mut half = W / 2;
-        while half > 0 {
-            code += &format!(
-                "    if (k[{}]) begin\n      count = count | 7'd{half};\n      k = k >> {half};\n    end\n",
-                half - 1
-            );
-            half /= 2;
+        if self._read.is_empty() {
+            // what a memory shows that was never read
+            self._read = vec![0; W];
+            self.low.next = Bits::default();
+            self.high.next = Bits::default();
         }
-        Verilog::Custom(code + "  end\nend\n")
+        if self.clock.pos_edge() {
+            let fresh = self._read.len() > W;
+            let words: Vec<u16> = self._read.iter().take(W).map(|b| if fresh { class(*b) } else { 0 }).collect();
+            self.low.next = from_bytes(words.iter().map(|word| *word as u8));
+            self.high.next = from_bytes(words.iter().map(|word| (word >> 8) as u8));
+            self._read = to_bytes(&self.data.val());
+            self._read.push(0);
+        }
+    }
+    fn connect(&mut self) {
+        self.low.connect();
+        self.high.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        let table: String = (0..=255).rev().map(|byte| format!("{:04x}", class(byte))).collect();
+        let mut code = format!("localparam [4095:0] CLASSES = 4096'h{table};\ngenvar n;\n");
+        code += &format!("reg [15:0] read [0:{}];\ninteger i;\n", W - 1);
+        code += &format!("generate\n  for (n = 0; n < {W}; n = n + 2) begin : pairs\n");
+        code += "    (* rom_style = \"block\" *) reg [15:0] words [0:255];\n    integer k;\n    initial begin\n";
+        code += "      for (k = 0; k < 256; k = k + 1) words[k] = CLASSES[16*k +: 16];\n";
+        code += "      read[n] = 0;\n      read[n + 1] = 0;\n    end\n    always @(posedge clock) begin\n";
+        code += "      read[n] <= words[data[8*n +: 8]];\n      read[n + 1] <= words[data[8*n + 8 +: 8]];\n";
+        code += "    end\n  end\nendgenerate\ninitial begin\n  low = 0;\n  high = 0;\nend\n";
+        code += &format!(
+            "always @(posedge clock) for (i = 0; i < {W}; i = i + 1) begin\n  low[8*i +: 8] <= read[i][7:0];\n  \
+             high[8*i +: 8] <= read[i][15:8];\nend\n"
+        );
+        Verilog::Custom(code)
     }
 }

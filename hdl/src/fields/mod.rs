@@ -1,46 +1,69 @@
 //! Finds the wanted members of a JSON object at depth 1, one beat a clock; see the page beside this file.
 mod classes;
-mod collect;
-mod lanes;
+mod convert;
+mod digits;
+mod meaning;
 mod names;
+mod numbers;
 mod starts;
 mod state;
+mod table;
 mod values;
+mod windows;
 
-pub use classes::{Classes, Count};
-pub use collect::{Collect, COLLECT_CLOCKS, NUMBER_STATE_BITS};
-pub use names::{NameMatch, NAME_CLOCKS, NAME_STATE_BITS, NAME_WINDOW};
-pub use starts::Starts;
-pub use state::{FieldsUpdate, Found, ToBinary, DIGITS_BITS, FOUND_BITS, STATE_BITS};
-pub use values::Values;
+pub use classes::{Classes, CLASS_CLOCKS};
+pub use convert::Numbers;
+pub use digits::{Digits, ToBinary, DIGITS_BITS};
+pub use meaning::{Meaning, Openings, Places};
+pub use names::{Expected, InName, NameParts};
+pub use numbers::{
+    NumberHistory, NumberSite, NumberTail, NumberText, NumbersOut, RoughNumber, NUMBER_BITS, ROUGH_BITS,
+};
+pub use starts::{FirstStop, StartParts, Waiting, WAITING_BITS};
+pub use state::{Found, KindEvents, KindsUpdate, NumberWords, FOUND_BITS, KINDS_BITS, KINDS_STATE_BITS, NUMBERS_BITS};
+pub use table::{Known, NameFields, NameTable, NAME_FIELDS_BITS};
+pub use values::{Ends, LaneStrings, NumberRuns, LIVE_BITS};
+pub use windows::{Windows, HISTORY_BITS, WINDOW_LETTERS};
 
-use crate::leaf::{Context, LastEvent};
+use crate::leaf::{Context, ContextAhead, Delay};
+use crate::scan::AHEAD_CLOCKS;
 use forebay_spec::config::ADDRESS_BITS;
+use forebay_spec::record::FIELDS;
 use rust_hdl::prelude::*;
 
-/// Clocks from a beat at the input to what it says of the model's text.
-pub const TEXT_LATENCY_CLOCKS: usize = 6;
-/// Stages that follow the beat; behind them the numbers of a last beat are converted.
-const STAGES: usize = TEXT_LATENCY_CLOCKS + 1 + COLLECT_CLOCKS;
-/// Clocks from the last beat at the input to what was found: the stages, the conversion, the output register.
-pub const LATENCY_CLOCKS: usize = STAGES + ToBinary::LATENCY_CLOCKS + 1;
+/// Clocks from a beat at the input to the same beat at the `text_*` ports.
+pub const TEXT_LATENCY_CLOCKS: usize = 5;
+/// Clocks from the last beat of a body at the input to what is found in it.
+pub const LATENCY_CLOCKS: usize = 16;
 
-/// Parts of the head that `http` gives with the last beat: name and lowest bit.
-pub const HEAD: [(&str, usize); 8] = [
-    ("connection", 0),
-    ("index", 16),
-    ("disposition", 32),
-    ("tenant", 37),
-    ("key_known", 45),
-    ("retry", 46),
-    ("bank", 54),
-    ("body_bytes", 55),
-];
-/// Bits of the head.
+/// Bits of the head of a request, as `http` makes it.
 pub const HEAD_BITS: usize = 80;
+/// Parts of the head: name, lowest bit, and number of bits.
+pub const HEAD: [(&str, usize, usize); 8] = [
+    ("connection", 0, 16),
+    ("index", 16, 16),
+    ("disposition", 32, 5),
+    ("tenant", 37, 8),
+    ("key_known", 45, 1),
+    ("retry", 46, 8),
+    ("bank", 54, 1),
+    ("body_bytes", 55, 25),
+];
 
-// These stand in `update` as literals.
-const _: () = assert!(STAGES == 10 && NAME_STATE_BITS == 120 && NUMBER_STATE_BITS == 48);
+/// Parts of what is found: name, lowest bit, and number of bits.
+pub const FOUND: [(&str, usize, usize); 7] = [
+    ("kinds", 0, KINDS_BITS),
+    ("max_tokens", 20, 32),
+    ("temperature_milli", 52, 32),
+    ("top_k", 84, 32),
+    ("name_escape", 116, 1),
+    ("value_escape", 117, 1),
+    ("odd", 118, 1),
+];
+
+// The stages below are these clocks; some widths stand in `update` as literals.
+const _: () = assert!(AHEAD_CLOCKS == CLASS_CLOCKS && convert::LATENCY_CLOCKS == 9);
+const _: () = assert!(FOUND_BITS == 119 && KINDS_BITS == 20 && WAITING_BITS == 4 && LIVE_BITS == 2);
 
 /// The block: `B` is `8 * W`, `A` the width of a connection number.
 #[derive(LogicBlock, Default)]
@@ -49,16 +72,6 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous, active high.
     pub reset: Signal<In, Bit>,
-    /// A configuration word is written; into the bank that no request under way has.
-    pub cfg_valid: Signal<In, Bit>,
-    /// Its word address.
-    pub cfg_address: Signal<In, Bits<ADDRESS_BITS>>,
-    /// The word.
-    pub cfg_data: Signal<In, Bits<32>>,
-    /// Bytes of the beat that comes in the next clock, first one lowest.
-    pub data_ahead: Signal<In, Bits<B>>,
-    /// Its connection.
-    pub connection_ahead: Signal<In, Bits<A>>,
     /// There is a beat at the input. It is always taken.
     pub valid: Signal<In, Bit>,
     /// First beat of a body.
@@ -67,8 +80,12 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     pub last: Signal<In, Bit>,
     /// Connection of the beat.
     pub connection: Signal<In, Bits<A>>,
+    /// Connection of the beat that comes in the next clock.
+    pub connection_ahead: Signal<In, Bits<A>>,
     /// Bank of the request's bundle.
     pub bank: Signal<In, Bit>,
+    /// Bytes of the beat that comes `scan::AHEAD_CLOCKS` later, first one lowest.
+    pub ahead: Signal<In, Bits<B>>,
     /// Bytes in the beat.
     pub keep: Signal<In, Bits<W>>,
     /// From `scan`.
@@ -79,373 +96,386 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     pub before_one: Signal<In, Bits<W>>,
     /// From `scan`.
     pub after_one: Signal<In, Bits<W>>,
-    /// A beat for `text`; so are all ports that follow.
+    /// A configuration word is written; into the bank that no request under way has.
+    pub cfg_valid: Signal<In, Bit>,
+    /// Its word address.
+    pub cfg_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// The word.
+    pub cfg_data: Signal<In, Bits<32>>,
+    /// There is a beat at the `text_*` ports.
     pub text_valid: Signal<Out, Bit>,
     /// First beat of a body.
     pub text_first: Signal<Out, Bit>,
     /// Last beat of a request.
     pub text_last: Signal<Out, Bit>,
-    /// Its connection.
+    /// Connection of the beat.
     pub text_connection: Signal<Out, Bits<A>>,
-    /// Its bank.
+    /// Bank of the request's bundle.
     pub text_bank: Signal<Out, Bit>,
-    /// Its bytes.
+    /// The bytes.
     pub text_data: Signal<Out, Bits<B>>,
-    /// A value of the model starts in it.
+    /// A value of the model starts in this beat.
     pub text_clear: Signal<Out, Bit>,
-    /// Bytes of the last string of the model.
+    /// Bytes of the content of the last value of the model, if it is a string: one run without a gap, or none.
     pub text_take: Signal<Out, Bits<W>>,
-    /// That string closes.
+    /// That string closes in this beat.
     pub text_end: Signal<Out, Bit>,
     /// A request has ended, for one clock.
     pub found_valid: Signal<Out, Bit>,
-    /// What was found: kinds, `max_tokens`, `temperature` in thousandths, `top_k`, escapes, odd numbers.
-    pub found: Signal<Out, Bits<119>>,
-    // what later stages need of the beat
-    valids: [DFF<Bit>; 9],
-    firsts: [DFF<Bit>; 9],
-    lasts: [DFF<Bit>; 9],
-    connections: [DFF<Bits<A>>; 9],
-    banks: [DFF<Bit>; 6],
-    datas: [DFF<Bits<B>>; 7],
-    keeps: [DFF<Bits<W>>; 5],
-    // clock 0: classes of bytes, beside the last stage of `scan`
+    /// What is found in its body, by `FOUND`.
+    pub found: Signal<Out, Bits<FOUND_BITS>>,
+    valids: [DFF<Bit>; LATENCY_CLOCKS],
+    firsts: [DFF<Bit>; LATENCY_CLOCKS],
+    lasts: [DFF<Bit>; LATENCY_CLOCKS],
+    connections: [DFF<Bits<A>>; LATENCY_CLOCKS],
+    banks: [DFF<Bit>; TEXT_LATENCY_CLOCKS],
+    data_delay: Delay<B, { CLASS_CLOCKS + TEXT_LATENCY_CLOCKS }>,
+    // stage 1: meaning of bytes
     classes: Classes<W, B>,
-    comma: DFF<Bits<W>>,
-    brace: DFF<Bits<W>>,
-    colon: DFF<Bits<W>>,
-    blank: DFF<Bits<W>>,
-    backslash: DFF<Bits<W>>,
-    digits: [DFF<Bits<W>>; 6],
-    numbers: [DFF<Bits<W>>; 6],
-    // stage 1: which strings are names
-    outside: Signal<Local, Bits<W>>,
-    solid: Signal<Local, Bits<W>>,
-    member: Signal<Local, Bits<W>>,
-    opening: Signal<Local, Bits<W>>,
-    name_expected: LastEvent<W>,
-    expected_state: Context<1, A>,
-    s1_names: DFF<Bits<W>>,
+    meaning: Meaning<W, B>,
+    openings: Openings<W>,
+    beat_places: Places<W>,
+    s1_low: DFF<Bits<B>>,
+    s1_member: DFF<Bits<W>>,
+    s1_stop: DFF<Bits<W>>,
+    s1_opening: DFF<Bits<W>>,
     s1_closing: DFF<Bits<W>>,
-    members: [DFF<Bits<W>>; 4],
-    starts: [DFF<Bits<W>>; 4],
-    quotes: [DFF<Bits<W>>; 5],
-    openings: [DFF<Bits<W>>; 5],
-    slashes: [DFF<Bits<W>>; 5],
-    // stage 2: where names close
-    in_name: LastEvent<W>,
+    s1_content: DFF<Bits<W>>,
+    s1_slash: DFF<Bits<W>>,
+    s1_number: DFF<Bits<W>>,
+    s1_no_number: DFF<Bits<W>>,
+    s1_sure: DFF<Bits<W>>,
+    s1_hoped: DFF<Bits<W>>,
+    s1_last: DFF<Bits<W>>,
+    s1_places: DFF<Bits<W>>,
+    s1_ends: DFF<Bits<W>>,
+    s1_full: DFF<Bits<1>>,
+    s1_end_place: DFF<Bits<3>>,
+    // stage 2: windows of names; names inside lanes and over them; strings and numbers inside lanes
+    windows: Windows<W, B>,
+    history_state: ContextAhead<HISTORY_BITS, A>,
+    name_table: NameTable<W, B>,
+    lane_expected: Expected<W>,
+    expected_state: Context<1, A>,
+    name_parts: NameParts<W>,
+    first_stop: FirstStop<W>,
+    lane_strings: LaneStrings<W>,
+    number_runs: NumberRuns<W>,
+    name_fields: NameFields,
+    s2_expected: DFF<Bits<W>>,
+    s2_opens: DFF<Bits<W>>,
+    s2_escapes: DFF<Bits<W>>,
+    s2_closers: DFF<Bits<W>>,
+    s2_one: DFF<Bits<W>>,
+    s2_stop: DFF<Bits<W>>,
+    s2_member: DFF<Bits<W>>,
+    s2_opening: DFF<Bits<W>>,
+    s2_low: DFF<Bits<B>>,
+    s2_places: DFF<Bits<W>>,
+    content1_delay: Delay<W, 3>,
+    content2_delay: Delay<W, 3>,
+    strings_delay: Delay<W, 3>,
+    runs_delay: Delay<W, 3>,
+    // stage 3: which names are known; what may start
+    in_name: InName<W>,
     name_state: Context<1, A>,
-    count: Count<W>,
-    counts: [DFF<Bits<7>>; 5],
-    s2_closing: DFF<Bits<W>>,
-    name_escape: Signal<Local, Bits<W>>,
-    name_escapes: [DFF<Bit>; 8],
-    // stages 3 and 4: which of them are wanted
-    name_match: NameMatch<W, B>,
-    letter_state: Context<120, A>,
-    // stage 5: where their values start
-    value_start: Starts<W>,
-    wait_state: Context<4, A>,
-    s5_start: DFF<Bits<W>>,
-    s5_field: [DFF<Bits<W>>; 3],
-    s5_before: [DFF<Bits<W>>; 3],
-    // stage 6: what the values are
-    no_number: Signal<Local, Bits<W>>,
-    values: Values<W, B>,
-    value_state: Context<2, A>,
-    s6_clear: DFF<Bit>,
-    s6_take: DFF<Bits<W>>,
-    s6_end: DFF<Bit>,
-    s6_start: DFF<Bits<W>>,
-    s6_field: [DFF<Bits<W>>; 3],
-    s6_before: [DFF<Bits<W>>; 3],
-    s6_kind: [DFF<Bits<W>>; 4],
-    s6_number_end: DFF<Bits<W>>,
-    value_escapes: [DFF<Bit>; 4],
-    // stages 7 to 9: fields of the beat
-    collect: Collect<W, B>,
-    number_state: Context<48, A>,
-    // stage 10: fields of the body
-    update: FieldsUpdate,
-    fields_state: Context<142, A>,
-    s10_state: DFF<Bits<142>>,
-    s10_ended: DFF<Bit>,
-    // conversion
-    escapes: Signal<Local, Bits<22>>,
-    kinds: Signal<Local, Bits<22>>,
-    to_binary: [ToBinary; 3],
-    plains: [DFF<Bits<22>>; 4],
-    ends: [DFF<Bit>; 5],
-    tell: Found,
-    out: DFF<Bits<119>>,
+    lane_known: Known<W>,
+    start_parts: StartParts<W, B>,
+    s3_known: DFF<Bits<W>>,
+    s3_starts: DFF<Bits<W>>,
+    s3_lasts: DFF<Bits<W>>,
+    name_escape: Signal<Local, Bits<1>>,
+    name_escape_delay: Delay<1, 12>,
+    // stage 4: what starts
+    waiting: Waiting<W>,
+    waiting_state: ContextAhead<WAITING_BITS, A>,
+    s4_values: DFF<Bits<W>>,
+    s4_sites: DFF<Bits<W>>,
+    s4_field: DFF<Bits<3>>,
+    // stage 5: what ends, and the text of the model
+    ends: Ends<W>,
+    live_state: Context<LIVE_BITS, A>,
+    s5_take: DFF<Bits<W>>,
+    s5_clear: DFF<Bit>,
+    s5_closes: DFF<Bit>,
+    s5_events: DFF<Bits<W>>,
+    s5_number_ends: DFF<Bits<W>>,
+    s5_live: DFF<Bit>,
+    s5_field: DFF<Bits<3>>,
+    value_escape: Signal<Local, Bits<1>>,
+    value_escape_delay: Delay<1, 10>,
+    ends_delay: Delay<W, 4>,
+    full_delay: Delay<1, 4>,
+    end_place_delay: Delay<3, 4>,
+    // stage 6: kinds; stages 6 to 14: numbers
+    kind_events: KindEvents<W>,
+    hits_delay: Delay<FIELDS, 9>,
+    kinds_delay: Delay<KINDS_BITS, 9>,
+    high_delay: Delay<B, 6>,
+    numbers: Numbers<W, B, A>,
+    // stages 15 and 16: what is known of all fields
+    kinds_update: KindsUpdate,
+    kinds_state: ContextAhead<KINDS_STATE_BITS, A>,
+    number_words: NumberWords<A>,
+    s15_state: DFF<Bits<KINDS_STATE_BITS>>,
+    found_in: Found,
+    found_out: DFF<Bits<FOUND_BITS>>,
 }
 
 impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
-    // tidy: long because ten stages of one pipeline read best in a row
+    // tidy: long because the stages of one pipeline read best in a row
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, comma, brace, colon, blank, backslash, s1_names, s1_closing, s2_closing, s5_start);
-        dff_setup!(self, clock, s6_clear, s6_take, s6_end, s6_start, s6_number_end, s10_state, s10_ended, out);
-        clock!(self, clock, expected_state, name_state, letter_state, wait_state, value_state, number_state);
-        clock!(self, clock, fields_state, name_match, collect);
-        // what later stages need of the beat
-        for i in 0..9 {
+        dff_setup!(self, clock, s1_low, s1_member, s1_stop, s1_opening, s1_closing, s1_content, s1_slash, s1_number);
+        dff_setup!(self, clock, s1_no_number, s1_sure, s1_hoped, s1_last, s1_places, s1_ends, s1_full, s1_end_place);
+        dff_setup!(self, clock, s2_expected, s2_opens, s2_escapes, s2_closers, s2_one);
+        dff_setup!(self, clock, s2_stop, s2_member, s2_opening, s2_low, s2_places, s3_known, s3_starts, s3_lasts);
+        dff_setup!(self, clock, s4_values, s4_sites, s4_field, s5_take, s5_clear, s5_closes, s5_events, s5_number_ends);
+        dff_setup!(self, clock, s5_live, s5_field, s15_state, found_out);
+        clock!(self, clock, classes, data_delay, history_state, expected_state, name_fields, content1_delay);
+        clock!(self, clock, content2_delay, strings_delay, runs_delay, name_state, name_table, name_escape_delay);
+        clock!(self, clock, waiting_state, live_state, value_escape_delay, ends_delay, full_delay, end_place_delay);
+        clock!(self, clock, hits_delay, kinds_delay, high_delay, numbers, kinds_state, number_words);
+        // what every stage needs of its beat
+        for i in 0..LATENCY_CLOCKS {
             self.valids[i].clock.next = self.clock.val();
             self.firsts[i].clock.next = self.clock.val();
             self.lasts[i].clock.next = self.clock.val();
             self.connections[i].clock.next = self.clock.val();
         }
+        for i in 0..TEXT_LATENCY_CLOCKS {
+            self.banks[i].clock.next = self.clock.val();
+        }
         self.valids[0].d.next = self.valid.val();
         self.firsts[0].d.next = self.first.val();
         self.lasts[0].d.next = self.last.val();
         self.connections[0].d.next = self.connection.val();
-        for i in 1..9 {
+        self.banks[0].d.next = self.bank.val();
+        for i in 1..LATENCY_CLOCKS {
             self.valids[i].d.next = self.valids[i - 1].q.val();
             self.firsts[i].d.next = self.firsts[i - 1].q.val();
             self.lasts[i].d.next = self.lasts[i - 1].q.val();
             self.connections[i].d.next = self.connections[i - 1].q.val();
         }
-        for i in 0..6 {
-            self.banks[i].clock.next = self.clock.val();
-            self.digits[i].clock.next = self.clock.val();
-            self.numbers[i].clock.next = self.clock.val();
-        }
-        for i in 0..7 {
-            self.datas[i].clock.next = self.clock.val();
-        }
-        for i in 0..5 {
-            self.keeps[i].clock.next = self.clock.val();
-            self.quotes[i].clock.next = self.clock.val();
-            self.openings[i].clock.next = self.clock.val();
-            self.slashes[i].clock.next = self.clock.val();
-            self.counts[i].clock.next = self.clock.val();
-            self.ends[i].clock.next = self.clock.val();
-        }
-        for i in 0..4 {
-            self.members[i].clock.next = self.clock.val();
-            self.starts[i].clock.next = self.clock.val();
-            self.value_escapes[i].clock.next = self.clock.val();
-            self.plains[i].clock.next = self.clock.val();
-            self.s6_kind[i].clock.next = self.clock.val();
-        }
-        for i in 0..8 {
-            self.name_escapes[i].clock.next = self.clock.val();
-        }
-        for i in 0..3 {
-            self.s5_field[i].clock.next = self.clock.val();
-            self.s5_before[i].clock.next = self.clock.val();
-            self.s6_field[i].clock.next = self.clock.val();
-            self.s6_before[i].clock.next = self.clock.val();
-            self.to_binary[i].clock.next = self.clock.val();
-        }
-        self.banks[0].d.next = self.bank.val();
-        self.datas[0].d.next = self.data_ahead.val();
-        self.keeps[0].d.next = self.keep.val();
-        for i in 1..6 {
+        for i in 1..TEXT_LATENCY_CLOCKS {
             self.banks[i].d.next = self.banks[i - 1].q.val();
-            self.digits[i].d.next = self.digits[i - 1].q.val();
-            self.numbers[i].d.next = self.numbers[i - 1].q.val();
         }
-        for i in 1..7 {
-            self.datas[i].d.next = self.datas[i - 1].q.val();
+        self.data_delay.d.next = self.ahead.val();
+        // 1: meaning of bytes
+        self.classes.data.next = self.ahead.val();
+        self.meaning.low.next = self.classes.low.val();
+        self.meaning.high.next = self.classes.high.val();
+        self.meaning.keep.next = self.keep.val();
+        self.meaning.quote.next = self.quote.val();
+        self.meaning.in_string.next = self.in_string.val();
+        self.meaning.before_one.next = self.before_one.val();
+        self.meaning.after_one.next = self.after_one.val();
+        self.openings.tells.next = self.meaning.tells.val();
+        self.openings.member.next = self.meaning.member.val();
+        self.openings.opening.next = self.meaning.opening.val();
+        self.beat_places.closing.next = self.meaning.closing.val();
+        self.beat_places.keep.next = self.keep.val();
+        self.s1_low.d.next = self.classes.low.val();
+        self.s1_member.d.next = self.meaning.member.val();
+        self.s1_stop.d.next = self.meaning.stop.val();
+        self.s1_opening.d.next = self.meaning.opening.val();
+        self.s1_closing.d.next = self.meaning.closing.val();
+        self.s1_content.d.next = self.meaning.content.val();
+        self.s1_slash.d.next = self.meaning.slash.val();
+        self.s1_number.d.next = self.meaning.number.val();
+        self.s1_no_number.d.next = self.meaning.no_number.val();
+        self.s1_sure.d.next = self.openings.sure.val();
+        self.s1_hoped.d.next = self.openings.hoped.val();
+        self.s1_last.d.next = self.openings.last.val();
+        self.s1_places.d.next = self.beat_places.places.val();
+        self.s1_ends.d.next = self.beat_places.ends.val();
+        self.s1_full.d.next = 0.into();
+        if self.beat_places.full.val() {
+            self.s1_full.d.next = 1.into();
         }
-        for i in 1..5 {
-            self.keeps[i].d.next = self.keeps[i - 1].q.val();
-            self.quotes[i].d.next = self.quotes[i - 1].q.val();
-            self.openings[i].d.next = self.openings[i - 1].q.val();
-            self.slashes[i].d.next = self.slashes[i - 1].q.val();
-            self.counts[i].d.next = self.counts[i - 1].q.val();
-            self.ends[i].d.next = self.ends[i - 1].q.val();
+        self.s1_end_place.d.next = self.beat_places.end_place.val();
+        // 2: windows of names
+        self.history_state.connection_ahead.next = self.connection_ahead.val();
+        self.history_state.connection.next = self.connections[0].q.val();
+        self.history_state.valid.next = self.valids[0].q.val();
+        self.history_state.first_ahead.next = self.first.val();
+        self.windows.low.next = self.s1_low.q.val();
+        self.windows.places.next = self.s1_places.q.val();
+        self.windows.ends.next = self.s1_ends.q.val();
+        self.windows.full.next = self.s1_full.q.val().any();
+        self.windows.end_place.next = self.s1_end_place.q.val();
+        self.windows.history.next = self.history_state.state.val();
+        self.history_state.state_next.next = self.windows.history_next.val();
+        self.name_table.cfg_valid.next = self.cfg_valid.val();
+        self.name_table.cfg_address.next = self.cfg_address.val();
+        self.name_table.cfg_data.next = self.cfg_data.val();
+        self.name_table.bank.next = self.banks[0].q.val();
+        self.name_table.oldest.next = self.windows.oldest.val();
+        self.name_table.older.next = self.windows.older.val();
+        self.name_table.newest.next = self.windows.newest.val();
+        // 2: where names are expected; strings and numbers inside lanes
+        self.expected_state.next_connection.next = self.connection.val();
+        self.expected_state.connection.next = self.connections[0].q.val();
+        self.expected_state.valid.next = self.valids[0].q.val();
+        self.expected_state.first.next = self.firsts[0].q.val();
+        self.lane_expected.last.next = self.s1_last.q.val();
+        self.lane_expected.carry.next = self.expected_state.state.val();
+        self.expected_state.state_next.next = self.lane_expected.carry_out.val();
+        self.name_parts.sure.next = self.s1_sure.q.val();
+        self.name_parts.hoped.next = self.s1_hoped.q.val();
+        self.name_parts.opening.next = self.s1_opening.q.val();
+        self.name_parts.closing.next = self.s1_closing.q.val();
+        self.name_parts.content.next = self.s1_content.q.val();
+        self.name_parts.slash.next = self.s1_slash.q.val();
+        self.first_stop.stop.next = self.s1_stop.q.val();
+        self.lane_strings.closing.next = self.s1_closing.q.val();
+        self.lane_strings.content.next = self.s1_content.q.val();
+        self.lane_strings.slash.next = self.s1_slash.q.val();
+        self.number_runs.number.next = self.s1_number.q.val();
+        self.number_runs.no_number.next = self.s1_no_number.q.val();
+        self.name_fields.cfg_valid.next = self.cfg_valid.val();
+        self.name_fields.cfg_address.next = self.cfg_address.val();
+        self.name_fields.cfg_data.next = self.cfg_data.val();
+        self.name_fields.bank.next = self.banks[0].q.val();
+        self.s2_expected.d.next = self.lane_expected.expected.val();
+        self.s2_opens.d.next = self.name_parts.opens.val();
+        self.s2_escapes.d.next = self.name_parts.escapes.val();
+        self.s2_closers.d.next = self.name_parts.closers.val();
+        self.s2_one.d.next = self.first_stop.one.val();
+        self.s2_stop.d.next = self.s1_stop.q.val();
+        self.s2_member.d.next = self.s1_member.q.val();
+        self.s2_opening.d.next = self.s1_opening.q.val();
+        self.s2_low.d.next = self.s1_low.q.val();
+        self.s2_places.d.next = self.s1_places.q.val();
+        self.content1_delay.d.next = self.lane_strings.content1.val();
+        self.content2_delay.d.next = self.lane_strings.content2.val();
+        self.strings_delay.d.next = self.lane_strings.strings.val();
+        self.runs_delay.d.next = self.number_runs.runs.val();
+        // 3: names that are known; what may start
+        self.name_state.next_connection.next = self.connections[0].q.val();
+        self.name_state.connection.next = self.connections[1].q.val();
+        self.name_state.valid.next = self.valids[1].q.val();
+        self.name_state.first.next = self.firsts[1].q.val();
+        self.in_name.opens.next = self.s2_opens.q.val();
+        self.in_name.escapes.next = self.s2_escapes.q.val();
+        self.in_name.closers.next = self.s2_closers.q.val();
+        self.in_name.expected.next = self.s2_expected.q.val();
+        self.in_name.carry.next = self.name_state.state.val();
+        self.name_state.state_next.next = self.in_name.carry_out.val();
+        self.lane_known.fits.next = self.name_table.fits.val();
+        self.lane_known.fields.next = self.name_fields.fields.val();
+        self.lane_known.named.next = self.in_name.named.val();
+        self.lane_known.places.next = self.s2_places.q.val();
+        self.start_parts.one.next = self.s2_one.q.val();
+        self.start_parts.stop.next = self.s2_stop.q.val();
+        self.start_parts.member.next = self.s2_member.q.val();
+        self.start_parts.opening.next = self.s2_opening.q.val();
+        self.start_parts.low.next = self.s2_low.q.val();
+        self.start_parts.places.next = self.s2_places.q.val();
+        self.start_parts.closers.next = self.s2_closers.q.val();
+        self.s3_known.d.next = self.lane_known.known.val();
+        self.s3_starts.d.next = self.start_parts.starts.val();
+        self.s3_lasts.d.next = self.start_parts.lasts.val();
+        self.name_escape.next = 0.into();
+        if self.in_name.escape.val() {
+            self.name_escape.next = 1.into();
         }
-        for i in 1..4 {
-            self.members[i].d.next = self.members[i - 1].q.val();
-            self.starts[i].d.next = self.starts[i - 1].q.val();
-            self.value_escapes[i].d.next = self.value_escapes[i - 1].q.val();
-            self.plains[i].d.next = self.plains[i - 1].q.val();
+        self.name_escape_delay.d.next = self.name_escape.val();
+        // 4: values that start
+        self.waiting_state.connection_ahead.next = self.connections[0].q.val();
+        self.waiting_state.connection.next = self.connections[2].q.val();
+        self.waiting_state.valid.next = self.valids[2].q.val();
+        self.waiting_state.first_ahead.next = self.firsts[1].q.val();
+        self.waiting.known.next = self.s3_known.q.val();
+        self.waiting.starts.next = self.s3_starts.q.val();
+        self.waiting.lasts.next = self.s3_lasts.q.val();
+        self.waiting.state.next = self.waiting_state.state.val();
+        self.waiting_state.state_next.next = self.waiting.state_next.val();
+        self.s4_values.d.next = self.waiting.values.val();
+        self.s4_sites.d.next = self.waiting.sites.val();
+        self.s4_field.d.next = self.waiting.state_next.val().get_bits::<3>(1);
+        // 5: values that end; the text of the model
+        self.live_state.next_connection.next = self.connections[2].q.val();
+        self.live_state.connection.next = self.connections[3].q.val();
+        self.live_state.valid.next = self.valids[3].q.val();
+        self.live_state.first.next = self.firsts[3].q.val();
+        self.ends.values.next = self.s4_values.q.val();
+        self.ends.sites.next = self.s4_sites.q.val();
+        self.ends.content1.next = self.content1_delay.q.val();
+        self.ends.content2.next = self.content2_delay.q.val();
+        self.ends.strings.next = self.strings_delay.q.val();
+        self.ends.runs.next = self.runs_delay.q.val();
+        self.ends.state.next = self.live_state.state.val();
+        self.live_state.state_next.next = self.ends.state_next.val();
+        self.s5_take.d.next = self.ends.take.val();
+        self.s5_clear.d.next = self.ends.clear.val();
+        self.s5_closes.d.next = self.ends.closes.val();
+        self.s5_events.d.next = self.ends.events.val();
+        self.s5_number_ends.d.next = self.ends.number_ends.val();
+        self.s5_live.d.next = self.ends.state_next.val().get_bit(0);
+        self.s5_field.d.next = self.s4_field.q.val();
+        self.value_escape.next = 0.into();
+        if self.ends.escape.val() {
+            self.value_escape.next = 1.into();
         }
-        for i in 1..8 {
-            self.name_escapes[i].d.next = self.name_escapes[i - 1].q.val();
-        }
-        // 0: classes
-        self.classes.data.next = self.data_ahead.val();
-        self.comma.d.next = self.classes.comma.val();
-        self.brace.d.next = self.classes.brace.val();
-        self.colon.d.next = self.classes.colon.val();
-        self.blank.d.next = self.classes.blank.val();
-        self.backslash.d.next = self.classes.backslash.val();
-        self.digits[0].d.next = self.classes.digit.val();
-        self.numbers[0].d.next = self.classes.number.val();
-        // 1: a string is a name if it opens where one is expected
-        self.outside.next = self.keep.val() & !self.quote.val() & !self.in_string.val();
-        self.opening.next = self.quote.val() & self.in_string.val();
-        self.solid.next = self.outside.val() & !self.blank.q.val();
-        self.member.next = self.outside.val()
-            & ((self.comma.q.val() & self.before_one.val()) | (self.brace.q.val() & self.after_one.val()));
-        self.name_expected.any.next = self.solid.val() | self.quote.val();
-        self.name_expected.value.next = self.member.val();
-        self.name_expected.carry.next = self.expected_state.state.val().any();
-        self.expected_state.next_connection.next = self.connection_ahead.val();
-        self.expected_state.connection.next = self.connection.val();
-        self.expected_state.valid.next = self.valid.val();
-        self.expected_state.first.next = self.first.val();
-        self.expected_state.state_next.next = 0.into();
-        if self.name_expected.carry_out.val() {
-            self.expected_state.state_next.next = 1.into();
-        }
-        self.s1_names.d.next = self.opening.val() & self.name_expected.prior.val();
-        self.s1_closing.d.next = self.quote.val() & !self.in_string.val();
-        self.members[0].d.next = self.member.val();
-        self.starts[0].d.next = ((self.solid.val() & !self.member.val()) | self.opening.val()) & !self.colon.q.val();
-        self.quotes[0].d.next = self.quote.val();
-        self.openings[0].d.next = self.opening.val();
-        self.slashes[0].d.next = self.keep.val() & self.in_string.val() & !self.quote.val() & self.backslash.q.val();
-        // 2: where names close, and backslashes in them
-        self.name_state.next_connection.next = self.connection.val();
-        self.name_state.connection.next = self.connections[0].q.val();
-        self.name_state.valid.next = self.valids[0].q.val();
-        self.name_state.first.next = self.firsts[0].q.val();
-        self.in_name.any.next = self.openings[0].q.val();
-        self.in_name.value.next = self.s1_names.q.val();
-        self.in_name.carry.next = self.name_state.state.val().any();
-        self.name_state.state_next.next = 0.into();
-        if self.in_name.carry_out.val() {
-            self.name_state.state_next.next = 1.into();
-        }
-        self.s2_closing.d.next = self.s1_closing.q.val() & self.in_name.prior.val();
-        self.name_escape.next = self.slashes[0].q.val() & self.in_name.prior.val();
-        self.name_escapes[0].d.next = self.name_escape.val().any();
-        self.count.keep.next = self.keeps[0].q.val();
-        self.counts[0].d.next = self.count.count.val();
-        // 3 and 4: which of them are wanted
-        self.letter_state.next_connection.next = self.connections[0].q.val();
-        self.letter_state.connection.next = self.connections[1].q.val();
-        self.letter_state.valid.next = self.valids[1].q.val();
-        self.letter_state.first.next = self.firsts[1].q.val();
-        self.letter_state.state_next.next = self.name_match.state_next.val();
-        self.name_match.cfg_valid.next = self.cfg_valid.val();
-        self.name_match.cfg_address.next = self.cfg_address.val();
-        self.name_match.cfg_data.next = self.cfg_data.val();
-        self.name_match.bank.next = self.banks[1].q.val();
-        self.name_match.data.next = self.datas[2].q.val();
-        self.name_match.count.next = self.counts[0].q.val();
-        self.name_match.closing.next = self.s2_closing.q.val();
-        self.name_match.state.next = self.letter_state.state.val();
-        // 5: where their values start
-        self.wait_state.next_connection.next = self.connections[2].q.val();
-        self.wait_state.connection.next = self.connections[3].q.val();
-        self.wait_state.valid.next = self.valids[3].q.val();
-        self.wait_state.first.next = self.firsts[3].q.val();
-        self.wait_state.state_next.next = self.value_start.state_next.val();
-        self.value_start.state.next = self.wait_state.state.val();
-        self.value_start.known.next = self.name_match.known.val();
-        self.value_start.field[0].next = self.name_match.field0.val();
-        self.value_start.field[1].next = self.name_match.field1.val();
-        self.value_start.field[2].next = self.name_match.field2.val();
-        self.value_start.member.next = self.members[3].q.val();
-        self.value_start.starts.next = self.starts[3].q.val();
-        self.s5_start.d.next = self.value_start.start.val();
-        for i in 0..3 {
-            self.s5_field[i].d.next = self.value_start.start_field[i].val();
-            self.s5_before[i].d.next = self.value_start.before[i].val();
-        }
-        // 6: what the values are
-        self.value_state.next_connection.next = self.connections[3].q.val();
-        self.value_state.connection.next = self.connections[4].q.val();
-        self.value_state.valid.next = self.valids[4].q.val();
-        self.value_state.first.next = self.firsts[4].q.val();
-        self.value_state.state_next.next = self.values.state_next.val();
-        self.no_number.next = self.keeps[4].q.val() & !self.numbers[5].q.val();
-        self.values.state.next = self.value_state.state.val();
-        self.values.data.next = self.datas[5].q.val();
-        self.values.keep.next = self.keeps[4].q.val();
-        self.values.start.next = self.s5_start.q.val();
-        self.values.quote.next = self.quotes[4].q.val();
-        self.values.opening.next = self.openings[4].q.val();
-        self.values.slash.next = self.slashes[4].q.val();
-        self.values.digit.next = self.digits[5].q.val();
-        self.values.no_number.next = self.no_number.val();
-        for i in 0..3 {
-            self.values.start_field[i].next = self.s5_field[i].q.val();
-            self.s6_field[i].d.next = self.s5_field[i].q.val();
-            self.s6_before[i].d.next = self.s5_before[i].q.val();
-        }
-        for i in 0..4 {
-            self.s6_kind[i].d.next = self.values.kind[i].val();
-        }
-        self.s6_start.d.next = self.s5_start.q.val();
-        self.s6_number_end.d.next = self.values.number_end.val();
-        self.s6_clear.d.next = self.values.text_clear.val();
-        self.s6_take.d.next = self.values.text_take.val();
-        self.s6_end.d.next = self.values.text_end.val();
-        self.value_escapes[0].d.next = self.values.value_escape.val();
-        self.text_valid.next = self.valids[5].q.val();
-        self.text_first.next = self.firsts[5].q.val();
-        self.text_last.next = self.lasts[5].q.val();
-        self.text_connection.next = self.connections[5].q.val();
-        self.text_bank.next = self.banks[5].q.val();
-        self.text_data.next = self.datas[6].q.val();
-        self.text_clear.next = self.s6_clear.q.val();
-        self.text_take.next = self.s6_take.q.val();
-        self.text_end.next = self.s6_end.q.val();
-        // 7 to 9: fields of the beat
-        self.number_state.next_connection.next = self.connections[4].q.val();
-        self.number_state.connection.next = self.connections[5].q.val();
-        self.number_state.valid.next = self.valids[5].q.val();
-        self.number_state.first.next = self.firsts[5].q.val();
-        self.number_state.state_next.next = self.collect.state_next.val();
-        self.collect.state.next = self.number_state.state.val();
-        self.collect.data.next = self.datas[6].q.val();
-        self.collect.count.next = self.counts[4].q.val();
-        self.collect.start.next = self.s6_start.q.val();
-        self.collect.number_end.next = self.s6_number_end.q.val();
-        for i in 0..3 {
-            self.collect.start_field[i].next = self.s6_field[i].q.val();
-            self.collect.before[i].next = self.s6_before[i].q.val();
-        }
-        for i in 0..4 {
-            self.collect.kind[i].next = self.s6_kind[i].q.val();
-        }
-        // 10: fields of the body
-        self.fields_state.next_connection.next = self.connections[7].q.val();
-        self.fields_state.connection.next = self.connections[8].q.val();
-        self.fields_state.valid.next = self.valids[8].q.val();
-        self.fields_state.first.next = self.firsts[8].q.val();
-        self.fields_state.state_next.next = self.update.state_next.val();
-        self.update.state.next = self.fields_state.state.val();
-        self.update.touched.next = self.collect.touched.val();
-        self.update.kinds.next = self.collect.kinds.val();
-        self.update.digits.next = self.collect.digits.val();
-        self.update.name_escape.next = self.name_escapes[7].q.val();
-        self.update.value_escape.next = self.value_escapes[3].q.val();
-        self.s10_state.d.next = self.update.state_next.val();
-        self.s10_ended.d.next = self.valids[8].q.val() & self.lasts[8].q.val();
-        // conversion of numbers
-        self.escapes.next = bit_cast::<22, 2>(self.s10_state.q.val().get_bits::<2>(140));
-        self.kinds.next = bit_cast::<22, 20>(self.s10_state.q.val().get_bits::<20>(0));
-        self.plains[0].d.next = (self.escapes.val() << 20) | self.kinds.val();
-        for i in 0..3 {
-            self.to_binary[i].digits.next = self.s10_state.q.val().get_bits::<40>(20 + i * 40);
-        }
-        self.ends[0].d.next = self.s10_ended.q.val();
-        self.tell.kinds.next = self.plains[3].q.val().get_bits::<20>(0);
-        self.tell.escapes.next = self.plains[3].q.val().get_bits::<2>(20);
-        self.tell.overflow.next = 0.into();
-        for i in 0..3 {
-            self.tell.value[i].next = self.to_binary[i].value.val();
-            if self.to_binary[i].overflow.val() {
-                self.tell.overflow.next = self.tell.overflow.val().replace_bit(i, true);
-            }
-        }
-        self.out.d.next = self.tell.found.val();
-        self.found.next = self.out.q.val();
-        self.found_valid.next = self.ends[4].q.val();
+        self.value_escape_delay.d.next = self.value_escape.val();
+        self.ends_delay.d.next = self.s1_ends.q.val();
+        self.full_delay.d.next = self.s1_full.q.val();
+        self.end_place_delay.d.next = self.s1_end_place.q.val();
+        self.text_valid.next = self.valids[4].q.val();
+        self.text_first.next = self.firsts[4].q.val();
+        self.text_last.next = self.lasts[4].q.val();
+        self.text_connection.next = self.connections[4].q.val();
+        self.text_bank.next = self.banks[4].q.val();
+        self.text_data.next = self.data_delay.q.val();
+        self.text_clear.next = self.s5_clear.q.val();
+        self.text_take.next = self.s5_take.q.val();
+        self.text_end.next = self.s5_closes.q.val();
+        // 6: kinds; 6 to 14: numbers
+        self.kind_events.events.next = self.s5_events.q.val();
+        self.hits_delay.d.next = self.kind_events.hits.val();
+        self.kinds_delay.d.next = self.kind_events.kinds.val();
+        self.high_delay.d.next = self.classes.high.val();
+        self.numbers.valid.next = self.valids[6].q.val();
+        self.numbers.first_ahead.next = self.firsts[5].q.val();
+        self.numbers.connection_ahead.next = self.connections[4].q.val();
+        self.numbers.connection.next = self.connections[6].q.val();
+        self.numbers.events.next = self.s5_events.q.val();
+        self.numbers.number_ends.next = self.s5_number_ends.q.val();
+        self.numbers.live.next = self.s5_live.q.val();
+        self.numbers.live_field.next = self.s5_field.q.val();
+        self.numbers.ends.next = self.ends_delay.q.val();
+        self.numbers.full.next = self.full_delay.q.val();
+        self.numbers.end_place.next = self.end_place_delay.q.val();
+        self.numbers.high.next = self.high_delay.q.val();
+        // 15: what is known of all fields
+        self.kinds_state.connection_ahead.next = self.connections[11].q.val();
+        self.kinds_state.connection.next = self.connections[13].q.val();
+        self.kinds_state.valid.next = self.valids[13].q.val();
+        self.kinds_state.first_ahead.next = self.firsts[12].q.val();
+        self.kinds_update.state.next = self.kinds_state.state.val();
+        self.kinds_update.hits.next = self.hits_delay.q.val();
+        self.kinds_update.kinds.next = self.kinds_delay.q.val();
+        self.kinds_update.plain.next = self.numbers.plain.val();
+        self.kinds_update.name_escape.next = self.name_escape_delay.q.val().any();
+        self.kinds_update.value_escape.next = self.value_escape_delay.q.val().any();
+        self.kinds_state.state_next.next = self.kinds_update.state_next.val();
+        self.s15_state.d.next = self.kinds_update.state_next.val();
+        self.number_words.valid.next = self.valids[13].q.val();
+        self.number_words.connection.next = self.connections[13].q.val();
+        self.number_words.hits.next = self.hits_delay.q.val();
+        self.number_words.values.next = self.numbers.values.val();
+        // 16: out
+        self.found_in.state.next = self.s15_state.q.val();
+        self.found_in.words.next = self.number_words.words.val();
+        self.found_out.d.next = self.found_in.found.val();
+        self.found_valid.next = self.valids[15].q.val() & self.lasts[15].q.val();
+        self.found.next = self.found_out.q.val();
         if self.reset.val() {
-            for i in 0..9 {
+            for i in 0..LATENCY_CLOCKS {
                 self.valids[i].d.next = false;
-            }
-            self.s10_ended.d.next = false;
-            for i in 0..5 {
-                self.ends[i].d.next = false;
+                // keeps these from becoming shift registers, which are slow at their end
+                self.connections[i].d.next = 0.into();
             }
         }
     }

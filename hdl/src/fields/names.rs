@@ -1,189 +1,179 @@
-//! Which names are wanted ones.
-use super::lanes::{bits, bools, look_back, look_back_verilog, LANE};
-use forebay_spec::config::{ADDRESS_BITS, BANK, NAME_FIELD, NAME_LETTER};
-use forebay_spec::letter;
-use forebay_spec::limits::{NAMES_MAX, NAME_BYTES_MAX};
+//! Stages 2 and 3: which strings are names.
+use crate::leaf::lanes::{bit, lane, lanes, last_lane, last_up, up, word, LANE_BYTES};
 use rust_hdl::prelude::*;
 
-/// Bytes that are looked at before a closing quote: the longest name and its opening quote.
-pub const NAME_WINDOW: usize = NAME_BYTES_MAX + 1;
-/// Bits of the state: the letters before the beat.
-pub const NAME_STATE_BITS: usize = 5 * NAME_WINDOW;
-/// Clocks from the quotes at the input to the names at the output.
-pub const NAME_CLOCKS: usize = 2;
-
-const _: () = assert!(NAMES_MAX == 8 && NAME_LETTER == 0x400 && NAME_WINDOW * 32 <= 0x400 && NAME_FIELD == 0x20);
-
-/// Compares the text before closing quotes with the names of the bundle: the first closing quote of each lane.
-///
-/// A clock for the windows before the quotes, one for the comparison: each letter of a window is looked up in a memory
-/// of its own, which tells the names that allow it there.
+/// Stage 2: whether a name is expected where each lane begins.
 #[derive(LogicBlock, Default)]
-pub struct NameMatch<const W: usize, const B: usize> {
-    /// Clock.
-    pub clock: Signal<In, Clock>,
-    /// A configuration word is written.
-    pub cfg_valid: Signal<In, Bit>,
-    /// Its word address.
-    pub cfg_address: Signal<In, Bits<ADDRESS_BITS>>,
-    /// The word.
-    pub cfg_data: Signal<In, Bits<32>>,
-    /// Bank of the beat.
-    pub bank: Signal<In, Bit>,
-    /// The beat.
-    pub data: Signal<In, Bits<B>>,
-    /// How many bytes there are.
-    pub count: Signal<In, Bits<7>>,
-    /// Quotes that close a name.
-    pub closing: Signal<In, Bits<W>>,
-    /// Letters before the beat.
-    pub state: Signal<In, Bits<120>>,
-    /// Letters before the next one.
-    pub state_next: Signal<Out, Bits<120>>,
-    /// A wanted name closes here; two clocks later, as the rest.
-    pub known: Signal<Out, Bits<W>>,
-    /// Lowest bit of its field.
-    pub field0: Signal<Out, Bits<W>>,
-    /// Middle bit.
-    pub field1: Signal<Out, Bits<W>>,
-    /// Highest bit.
-    pub field2: Signal<Out, Bits<W>>,
-    _allow: Vec<u8>,
-    _fields: [u8; 2 * NAMES_MAX],
-    /// Of each lane: place of the quote and letters before it, newest last; and the bank.
-    _windows: Vec<Option<(usize, Vec<u8>)>>,
-    _bank: bool,
+pub struct Expected<const W: usize> {
+    /// Output of `Openings`.
+    pub last: Signal<In, Bits<W>>,
+    /// A name is expected where the beat begins.
+    pub carry: Signal<In, Bits<1>>,
+    /// Lane word: bit 0, a name is expected where the lane begins.
+    pub expected: Signal<Out, Bits<W>>,
+    /// A name is expected behind the beat.
+    pub carry_out: Signal<Out, Bits<1>>,
 }
 
-impl<const W: usize, const B: usize> NameMatch<W, B> {
-    fn windows(&self) -> Vec<Option<(usize, Vec<u8>)>> {
-        let kept = super::lanes::split(&self.state.val(), 5);
-        let text = look_back(&kept, &self.data.val(), W, letter::code);
-        let closing = bools(&self.closing.val());
-        let window = |lane: usize| {
-            let at = (LANE * lane..LANE * lane + LANE).find(|&i| closing[i])?;
-            Some((at, text[at..at + NAME_WINDOW].to_vec()))
-        };
-        (0..W / LANE).map(window).collect()
-    }
-
-    fn field(&self, window: &[u8]) -> Option<u8> {
-        let bank = usize::from(self._bank);
-        let allowed = |place: usize| {
-            let code = usize::from(window[NAME_WINDOW - 1 - place]);
-            self._allow[(bank * NAME_WINDOW + place) * 32 + code]
-        };
-        let fits = (0..NAME_WINDOW).fold(0xff, |fits, place| fits & allowed(place));
-        let named = (0..NAMES_MAX).filter(|k| fits >> k & 1 == 1);
-        (fits != 0).then(|| named.fold(0, |field, k| field | self._fields[NAMES_MAX * bank + k]))
-    }
-
-    fn configure(&mut self) {
-        let (address, data) =
-            (self.cfg_address.val().index() as u16, self.cfg_data.val().get_bits::<8>(0).index() as u8);
-        let (bank, at) = (usize::from(address >= BANK), address & (BANK - 1));
-        if (NAME_FIELD..NAME_FIELD + 8).contains(&at) {
-            self._fields[NAMES_MAX * bank + usize::from(at - NAME_FIELD)] = data & 7;
-        }
-        if let Some(word) = at.checked_sub(NAME_LETTER).map(usize::from).filter(|w| *w < 32 * NAME_WINDOW) {
-            self._allow[bank * 32 * NAME_WINDOW + word] = data;
-        }
-    }
-}
-
-impl<const W: usize, const B: usize> Logic for NameMatch<W, B> {
+impl<const W: usize> Logic for Expected<W> {
     fn update(&mut self) {
-        if self._allow.is_empty() {
-            self._allow = vec![0; 2 * 32 * NAME_WINDOW];
-            self._windows = vec![None; W / LANE];
-        }
-        let kept = super::lanes::split(&self.state.val(), 5);
-        let text = look_back(&kept, &self.data.val(), self.count.val().index().min(W), letter::code);
-        self.state_next.next = super::lanes::join(&text[text.len() - NAME_WINDOW..], 5);
-        if self.clock.pos_edge() {
-            let mut planes = [[false; W]; 4];
-            for (at, window) in self._windows.iter().flatten() {
-                if let Some(field) = self.field(window) {
-                    planes[0][*at] = true;
-                    (0..3).for_each(|b| planes[1 + b][*at] = field >> b & 1 == 1);
-                }
+        let last = word(self.last.val());
+        let mut expected = self.carry.val().any();
+        self.expected.next = lanes(W, |k| {
+            let before = expected;
+            if bit(lane(last, k), 0) {
+                expected = bit(lane(last, k), 1);
             }
-            self._windows = self.windows();
-            self._bank = self.bank.val();
-            if self.cfg_valid.val() {
-                self.configure();
-            }
-            self.known.next = bits(planes[0]);
-            self.field0.next = bits(planes[1]);
-            self.field1.next = bits(planes[2]);
-            self.field2.next = bits(planes[3]);
-        }
+            before.into()
+        })
+        .into();
+        self.carry_out.next = u64::from(expected).into();
     }
     fn connect(&mut self) {
-        self.state_next.connect();
-        self.known.connect();
-        self.field0.connect();
-        self.field1.connect();
-        self.field2.connect();
+        self.expected.connect();
+        self.carry_out.connect();
     }
     fn hdl(&self) -> Verilog {
-        let (declare, body) = look_back_verilog(W, NAME_WINDOW, 5, "letter(c)");
-        let mut code = String::from(
-            "// a to z, _ - . and the quote; all else is 0\nfunction [4:0] letter(input [7:0] c);\n  \
-             letter = (c[7:5] == 3'b011) & (c[4:0] != 5'd0) & (c[4:0] < 5'd27) ? c[4:0]\n    : \
-             c == 8'h5f ? 5'd27 : c == 8'h2d ? 5'd28 : c == 8'h2e ? 5'd29 : c == 8'h22 ? 5'd30 : 5'd0;\nendfunction\n",
-        );
-        code += &declare;
-        code += &format!("reg write;\nreg [5:0] write_at;\nreg [7:0] write_data;\nreg [4:0] write_place;\nreg bank4;\n\
-                          reg [47:0] fields;\nwire [14:0] at = cfg_address[14:0];\ninteger k;\n\
-                          initial begin\n  write = 0;\n  fields = 0;\n  bank4 = 0;\n  {{known, field0, field1, field2}} = 0;\nend\n\
-                          always @(*) begin\n{body}end\n");
-        code += "always @(posedge clock) begin\n  bank4 <= bank;\n  \
-                 if (cfg_valid & (at[14:3] == 12'h004)) fields[24*cfg_address[15] + 3*at[2:0] +: 3] <= cfg_data[2:0];\nend\n";
-        for lane in 0..W / LANE {
-            code += &lane_verilog(lane);
-        }
+        let count = W / LANE_BYTES;
+        let mut code = format!("reg [{t}:0] seen, names, entry;\ninteger k;\nalways @(*) begin\n", t = count - 1);
+        code += &format!("  for (k = 0; k < {count}; k = k + 1) {{names[k], seen[k]}} = last[8*k +: 2];\n");
+        code += &last_lane("seen", &["names"], count);
+        code += &format!("  names = names | (~seen & {{{count}{{carry}}}});\n");
+        code += &format!("  entry = (names << 1) | carry;\n  carry_out = names[{}];\n  expected = 0;\n", count - 1);
+        code += &format!("  for (k = 0; k < {count}; k = k + 1) expected[8*k] = entry[k];\nend\n");
         Verilog::Custom(code)
     }
 }
 
-/// The hardware of one lane.
-fn lane_verilog(lane: usize) -> String {
-    let (n, at) = (NAME_WINDOW, LANE * lane);
-    let mut code = format!(
-        "// lane {lane}\nreg [7:0] first_{lane}, quote_{lane};\nreg [2:0] place_{lane};\nreg [{top}:0] wide_{lane}, window_{lane};\n\
-         reg [7:0] fits_{lane};\nreg [2:0] field_{lane};\nalways @(*) begin\n  \
-         first_{lane} = closing[{at} +: 8] & (~closing[{at} +: 8] + 8'd1);\n  \
-         place_{lane} = {{|first_{lane}[7:4], |(first_{lane} & 8'hcc), |(first_{lane} & 8'haa)}};\n  \
-         wide_{lane} = place_{lane}[2] ? text[{high} +: {bits}] : text[{low} +: {bits}];\nend\n",
-        top = 5 * (n + 4) - 1,
-        high = 5 * (at + 4),
-        low = 5 * at,
-        bits = 5 * (n + 3),
-    );
-    code += &format!(
-        "initial begin\n  quote_{lane} = 0;\n  window_{lane} = 0;\nend\n\
-         always @(posedge clock) begin\n  quote_{lane} <= first_{lane};\n  window_{lane} <= wide_{lane}[5*place_{lane}[1:0] +: {}];\nend\n",
-        5 * n
-    );
-    for place in 0..n {
+/// Stage 2: what can be said of names inside a lane.
+///
+/// Each is said in three bits: for sure, if a name is expected where the lane begins, and if the string that is open
+/// where the lane begins is a name.
+#[derive(LogicBlock, Default)]
+pub struct NameParts<const W: usize> {
+    /// Output of `Openings`.
+    pub sure: Signal<In, Bits<W>>,
+    /// Output of `Openings`.
+    pub hoped: Signal<In, Bits<W>>,
+    /// Output of `Meaning`.
+    pub opening: Signal<In, Bits<W>>,
+    /// Output of `Meaning`.
+    pub closing: Signal<In, Bits<W>>,
+    /// Output of `Meaning`.
+    pub content: Signal<In, Bits<W>>,
+    /// Output of `Meaning`.
+    pub slash: Signal<In, Bits<W>>,
+    /// Lane word: bit 0, a string opens; the last one is a name for sure, if one is expected.
+    pub opens: Signal<Out, Bits<W>>,
+    /// Lane word: a backslash in a name: sure, expected, open.
+    pub escapes: Signal<Out, Bits<W>>,
+    /// Lane word: bit 0, a string is open where the lane begins; bits 1 and 2, if none is, a wanted name that closes in
+    /// the lane is one for sure, if one is expected.
+    pub closers: Signal<Out, Bits<W>>,
+}
+
+impl<const W: usize> Logic for NameParts<W> {
+    fn update(&mut self) {
+        let (sure, hoped, opening) = (word(self.sure.val()), word(self.hoped.val()), word(self.opening.val()));
+        let (closing, content, slash) = (word(self.closing.val()), word(self.content.val()), word(self.slash.val()));
+        let parts = |i: usize| u64::from(bit(sure, i)) | u64::from(bit(hoped, i)) << 1;
+        let last = |from: usize, to: usize| (from..to).rev().find(|i| bit(opening, *i));
+        let opens = |k: usize| last(8 * k, 8 * k + 8).map_or(0, |i| 1 | parts(i) << 1);
+        let escapes = |k: usize| {
+            let slashes = (8 * k..8 * k + 8).filter(|i| bit(slash, *i));
+            slashes.fold(0, |found, i| found | last(8 * k, i).map_or(4, parts))
+        };
+        let closers = |k: usize| {
+            let open = bit(content | closing, 8 * k);
+            // a wanted name has five letters and more: one that also opens in the lane does so in its first two bytes
+            u64::from(open) | u64::from(bit(sure, 8 * k + 1)) << 1 | u64::from(hoped >> (8 * k) & 3 != 0) << 2
+        };
+        self.opens.next = lanes(W, opens).into();
+        self.escapes.next = lanes(W, escapes).into();
+        self.closers.next = lanes(W, closers).into();
+    }
+    fn connect(&mut self) {
+        self.opens.connect();
+        self.escapes.connect();
+        self.closers.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        let mut code = format!("reg [{w}:0] seen, s, h;\nreg [{w}:0] in_s, in_h, in_o;\ninteger k;\n", w = W - 1);
+        code += "always @(*) begin\n  seen = opening;\n  s = sure;\n  h = hoped;\n";
+        code += &last_up("seen", &["s", "h"], W);
         code += &format!(
-            "reg [7:0] allow_{lane}_{place} [0:63];\ninitial for (k = 0; k < 64; k = k + 1) allow_{lane}_{place}[k] = 0;\n\
-             wire [7:0] fit_{lane}_{place} = allow_{lane}_{place}[{{bank4, window_{lane}[{} +: 5]}}];\n\
-             always @(posedge clock) if (cfg_valid & (at[14:5] == 10'h{:03x})) allow_{lane}_{place}[{{cfg_address[15], at[4:0]}}] <= cfg_data[7:0];\n",
-            5 * (n - 1 - place),
-            (usize::from(NAME_LETTER) >> 5) + place
+            "  in_s = slash & {};\n  in_h = slash & {};\n  in_o = slash & ~{};\n",
+            up("s", 1, W),
+            up("h", 1, W),
+            up("seen", 1, W)
         );
+        code += "  opens = 0;\n  escapes = 0;\n  closers = 0;\n";
+        code += &format!("  for (k = 0; k < {W}; k = k + 8) begin\n");
+        code += "    opens[k +: 3] = {h[k + 7], s[k + 7], seen[k + 7]};\n";
+        code += "    escapes[k +: 3] = {|in_o[k +: 8], |in_h[k +: 8], |in_s[k +: 8]};\n";
+        code += "    closers[k +: 3] = {hoped[k] | hoped[k + 1], sure[k + 1], content[k] | closing[k]};\n";
+        Verilog::Custom(code + "  end\nend\n")
     }
-    let fits: Vec<String> = (0..n).map(|place| format!("fit_{lane}_{place}")).collect();
-    code += &format!("always @(*) begin\n  fits_{lane} = {};\n  field_{lane} = 3'd0;\n", fits.join(" & "));
-    code += &format!(
-        "  for (k = 0; k < 8; k = k + 1) field_{lane} = field_{lane} | ({{3{{fits_{lane}[k]}}}} & (bank4 ? fields[24 + 3*k +: 3] : fields[3*k +: 3]));\nend\n"
-    );
-    code += "always @(posedge clock) begin\n";
-    code += &format!("  known[{at} +: 8] <= quote_{lane} & {{8{{|fits_{lane}}}}};\n");
-    for b in 0..3 {
-        code += &format!("  field{b}[{at} +: 8] <= quote_{lane} & {{8{{field_{lane}[{b}]}}}};\n");
+}
+
+/// Stage 3: which lanes close a name that may be a wanted one.
+#[derive(LogicBlock, Default)]
+pub struct InName<const W: usize> {
+    /// Output of [`NameParts`].
+    pub opens: Signal<In, Bits<W>>,
+    /// Output of [`NameParts`].
+    pub escapes: Signal<In, Bits<W>>,
+    /// Output of [`NameParts`].
+    pub closers: Signal<In, Bits<W>>,
+    /// Output of [`Expected`].
+    pub expected: Signal<In, Bits<W>>,
+    /// The string that opened last before the beat is a name.
+    pub carry: Signal<In, Bits<1>>,
+    /// Lane word: bit 0, a wanted name that closes in the lane is a name.
+    pub named: Signal<Out, Bits<W>>,
+    /// There is a backslash in a name.
+    pub escape: Signal<Out, Bit>,
+    /// The string that opened last is a name.
+    pub carry_out: Signal<Out, Bits<1>>,
+}
+
+impl<const W: usize> Logic for InName<W> {
+    fn update(&mut self) {
+        let (opens, escapes) = (word(self.opens.val()), word(self.escapes.val()));
+        let (closers, expected) = (word(self.closers.val()), word(self.expected.val()));
+        let (mut is_name, mut escape) = (self.carry.val().any(), false);
+        self.named.next = lanes(W, |k| {
+            let (opens, escapes, closers) = (lane(opens, k), lane(escapes, k), lane(closers, k));
+            let expected = bit(lane(expected, k), 0);
+            escape |= bit(escapes, 0) || bit(escapes, 1) && expected || bit(escapes, 2) && is_name;
+            let opened = bit(closers, 1) || bit(closers, 2) && expected;
+            let named = if bit(closers, 0) { is_name } else { opened };
+            if bit(opens, 0) {
+                is_name = bit(opens, 1) || bit(opens, 2) && expected;
+            }
+            named.into()
+        })
+        .into();
+        self.escape.next = escape;
+        self.carry_out.next = u64::from(is_name).into();
     }
-    code + "end\n"
+    fn connect(&mut self) {
+        self.named.connect();
+        self.escape.connect();
+        self.carry_out.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        let count = W / LANE_BYTES;
+        let mut code =
+            format!("reg [{t}:0] seen, names, entry, found;\ninteger k;\nalways @(*) begin\n", t = count - 1);
+        code += &format!("  for (k = 0; k < {count}; k = k + 1) begin\n    seen[k] = opens[8*k];\n");
+        code += "    names[k] = opens[8*k + 1] | (opens[8*k + 2] & expected[8*k]);\n  end\n";
+        code += &last_lane("seen", &["names"], count);
+        code += &format!("  names = names | (~seen & {{{count}{{carry}}}});\n");
+        code += &format!("  entry = (names << 1) | carry;\n  carry_out = names[{}];\n  named = 0;\n", count - 1);
+        code += &format!("  for (k = 0; k < {count}; k = k + 1) begin\n");
+        code += "    named[8*k] = closers[8*k] ? entry[k] : (closers[8*k + 1] | (closers[8*k + 2] & expected[8*k]));\n";
+        code += "    found[k] = escapes[8*k] | (escapes[8*k + 1] & expected[8*k]) | (escapes[8*k + 2] & entry[k]);\n";
+        Verilog::Custom(code + "  end\n  escape = |found;\nend\n")
+    }
 }

@@ -1,209 +1,223 @@
-//! What is known of a body's fields, and what is told of them at its end.
-use super::lanes::{bits, bools};
-use forebay_spec::limits::NUMBER_DIGITS_MAX;
+//! Stages 6, 15 and 16: what is known of all fields.
+use super::numbers::NUMBERS;
+use crate::leaf::lanes::{bit, lane, word};
 use forebay_spec::record::FIELDS;
 use forebay_spec::{Field, Kind};
 use rust_hdl::prelude::*;
 
-/// Fields with a number in the record, in the order of their digits in the state.
-pub(super) const NUMBERS: [Field; 3] = [Field::MaxTokens, Field::Temperature, Field::TopK];
-/// Bits of the digits of a number.
-pub const DIGITS_BITS: usize = 4 * NUMBER_DIGITS_MAX;
-const KINDS_BITS: usize = 4 * FIELDS;
-const ESCAPES_AT: usize = KINDS_BITS + 3 * DIGITS_BITS;
-/// Bits of the state: kinds, digits of three numbers, escapes seen in a name and in the model.
-pub const STATE_BITS: usize = ESCAPES_AT + 2;
-/// Bits of what is told of a request.
-pub const FOUND_BITS: usize = KINDS_BITS + 3 * 32 + 3;
+/// Bits of the kinds of all fields.
+pub const KINDS_BITS: usize = 4 * FIELDS;
+/// Bits of the values of the three numbers.
+pub const NUMBERS_BITS: usize = 32 * NUMBERS.len();
+/// Bits of the state of [`KindsUpdate`]: kinds, a backslash in a name, one in a model.
+pub const KINDS_STATE_BITS: usize = KINDS_BITS + 2;
+/// Bits of what is found in a body: kinds, values, a backslash in a name, one in a model, an odd number.
+pub const FOUND_BITS: usize = KINDS_BITS + NUMBERS_BITS + 3;
 
-// Widths of the ports below.
-const _: () = assert!(STATE_BITS == 142 && DIGITS_BITS == 40 && KINDS_BITS == 20 && FOUND_BITS == 119);
-
-/// The state after a beat.
+/// Stage 6: the last kind that each field gets in the beat.
 #[derive(LogicBlock, Default)]
-pub struct FieldsUpdate {
-    /// State before the beat.
-    pub state: Signal<In, Bits<142>>,
-    /// The beat says something of these fields.
-    pub touched: Signal<In, Bits<5>>,
-    /// Kinds.
-    pub kinds: Signal<In, Bits<20>>,
-    /// Digits.
-    pub digits: Signal<In, Bits<120>>,
-    /// A backslash in a name.
-    pub name_escape: Signal<In, Bit>,
-    /// A backslash in the model.
-    pub value_escape: Signal<In, Bit>,
-    /// State after the beat.
-    pub state_next: Signal<Out, Bits<142>>,
+pub struct KindEvents<const W: usize> {
+    /// Output of `Ends`.
+    pub events: Signal<In, Bits<W>>,
+    /// By field: it gets one.
+    pub hits: Signal<Out, Bits<FIELDS>>,
+    /// By field: its code; `number` for one that has ended.
+    pub kinds: Signal<Out, Bits<KINDS_BITS>>,
 }
 
-impl Logic for FieldsUpdate {
+impl<const W: usize> Logic for KindEvents<W> {
     fn update(&mut self) {
-        let mut s = bools(&self.state.val());
-        let (kinds, digits) = (bools(&self.kinds.val()), bools(&self.digits.val()));
-        for f in Field::ALL {
-            let at = usize::from(f.code());
-            if !self.touched.val().get_bit(at) {
-                continue;
+        let events = word(self.events.val());
+        let (mut hits, mut kinds) = (0, 0);
+        for f in 0..FIELDS {
+            let of = |k: &usize| bit(events, 8 * k) && lane(events, *k) >> 1 & 7 == f as u64;
+            let last = (0..W / 8).rev().find(of);
+            hits |= u64::from(last.is_some()) << f;
+            kinds |= last.map_or(0, |k| lane(events, k) >> 4) << (4 * f);
+        }
+        self.hits.next = hits.into();
+        self.kinds.next = kinds.into();
+    }
+    fn connect(&mut self) {
+        self.hits.connect();
+        self.kinds.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        let n = W / 8;
+        let mut code = format!("reg [{t}:0] hit, later;\ninteger k;\nalways @(*) begin\n  kinds = 0;\n", t = n - 1);
+        for f in 0..FIELDS {
+            code += &format!(
+                "  for (k = 0; k < {n}; k = k + 1) hit[k] = events[8*k] & (events[8*k + 1 +: 3] == 3'd{f});\n"
+            );
+            code += &format!("  hits[{f}] = |hit;\n  later = hit >> 1;\n");
+            for step in [1, 2, 4].into_iter().filter(|step| *step < n) {
+                code += &format!("  later = later | (later >> {step});\n");
             }
-            s[4 * at..4 * at + 4].copy_from_slice(&kinds[4 * at..4 * at + 4]);
-            if let Some(place) = NUMBERS.iter().position(|n| n == f) {
-                let from = DIGITS_BITS * place;
-                s[KINDS_BITS + from..KINDS_BITS + from + DIGITS_BITS]
-                    .copy_from_slice(&digits[from..from + DIGITS_BITS]);
+            code += &format!("  hit = hit & ~later;\n  for (k = 0; k < {n}; k = k + 1)\n");
+            let at = 4 * f;
+            code += &format!("    kinds[{at} +: 4] = kinds[{at} +: 4] | ({{4{{hit[k]}}}} & events[8*k + 4 +: 4]);\n");
+        }
+        Verilog::Custom(code + "end\n")
+    }
+}
+
+/// Stage 15: kinds after the beat. A number that the fabric cannot convert becomes an odd one.
+#[derive(LogicBlock, Default)]
+pub struct KindsUpdate {
+    /// State before the beat.
+    pub state: Signal<In, Bits<KINDS_STATE_BITS>>,
+    /// Output of [`KindEvents`].
+    pub hits: Signal<In, Bits<FIELDS>>,
+    /// Output of [`KindEvents`].
+    pub kinds: Signal<In, Bits<KINDS_BITS>>,
+    /// By number: it can be converted.
+    pub plain: Signal<In, Bits<3>>,
+    /// A backslash in a name.
+    pub name_escape: Signal<In, Bit>,
+    /// One in a string of the model.
+    pub value_escape: Signal<In, Bit>,
+    /// State after the beat.
+    pub state_next: Signal<Out, Bits<KINDS_STATE_BITS>>,
+}
+
+impl Logic for KindsUpdate {
+    fn update(&mut self) {
+        let (state, kinds) = (word(self.state.val()), word(self.kinds.val()));
+        let (hits, plain) = (word(self.hits.val()), word(self.plain.val()));
+        let mut next = state | u64::from(self.name_escape.val()) << KINDS_BITS;
+        next |= u64::from(self.value_escape.val()) << (KINDS_BITS + 1);
+        for field in Field::ALL {
+            let f = usize::from(field.code());
+            if bit(hits, f) {
+                let kind = kinds >> (4 * f) & 15;
+                let odd = NUMBERS.iter().position(|n| n == field).is_some_and(|i| !bit(plain, i));
+                let kind =
+                    if odd && kind == u64::from(Kind::Number.code()) { Kind::OddNumber.code().into() } else { kind };
+                next = next & !(15 << (4 * f)) | kind << (4 * f);
             }
         }
-        s[ESCAPES_AT] |= self.name_escape.val();
-        s[ESCAPES_AT + 1] |= self.value_escape.val();
-        self.state_next.next = bits(s);
+        self.state_next.next = next.into();
     }
     fn connect(&mut self) {
         self.state_next.connect();
     }
     fn hdl(&self) -> Verilog {
-        let mut code = String::from("always @(*) begin\n  state_next = state;\n");
+        let mut code = String::from("reg [3:0] kind;\nalways @(*) begin\n  state_next = state;\n");
         for f in Field::ALL {
-            let c = f.code();
-            code += &format!("  // {f}\n  if (touched[{c}]) state_next[{} +: 4] = kinds[{} +: 4];\n", 4 * c, 4 * c);
+            let (at, c) = (4 * f.code(), f.code());
+            code += &format!("  // {f}\n  kind = kinds[{at} +: 4];\n");
+            if let Some(i) = NUMBERS.iter().position(|n| n == f) {
+                let (number, odd) = (Kind::Number.code(), Kind::OddNumber.code());
+                code += &format!("  if ((kind == 4'd{number}) & ~plain[{i}]) kind = 4'd{odd};\n");
+            }
+            code += &format!("  if (hits[{c}]) state_next[{at} +: 4] = kind;\n");
         }
-        for (place, f) in NUMBERS.iter().enumerate() {
-            let from = DIGITS_BITS * place;
-            code += &format!(
-                "  if (touched[{}]) state_next[{} +: {DIGITS_BITS}] = digits[{from} +: {DIGITS_BITS}];\n",
-                f.code(),
-                KINDS_BITS + from
-            );
-        }
-        code += &format!("  if (name_escape) state_next[{ESCAPES_AT}] = 1'b1;\n");
-        code += &format!("  if (value_escape) state_next[{}] = 1'b1;\nend\n", ESCAPES_AT + 1);
+        code += &format!("  if (name_escape) state_next[{KINDS_BITS}] = 1'b1;\n");
+        code += &format!("  if (value_escape) state_next[{}] = 1'b1;\nend\n", KINDS_BITS + 1);
         Verilog::Custom(code)
     }
 }
 
-/// Ten decimal digits to binary, in four clocks; `overflow` says that it does not fit 32 bits.
+/// Stages 15 and 16: the values of numbers, for every connection. A word is written in the clock in which a number
+/// ends, and shown in the next one.
 #[derive(LogicBlock, Default)]
-pub struct ToBinary {
+pub struct NumberWords<const A: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
-    /// Digits, the least significant lowest.
-    pub digits: Signal<In, Bits<DIGITS_BITS>>,
-    /// Value modulo 2^32.
-    pub value: Signal<Out, Bits<32>>,
-    /// The value needs more than 32 bits.
-    pub overflow: Signal<Out, Bit>,
-    _line: [u64; ToBinary::LATENCY_CLOCKS],
+    /// There is a beat.
+    pub valid: Signal<In, Bit>,
+    /// Its connection.
+    pub connection: Signal<In, Bits<A>>,
+    /// Output of [`KindEvents`].
+    pub hits: Signal<In, Bits<FIELDS>>,
+    /// Values of the numbers that may have ended.
+    pub values: Signal<In, Bits<NUMBERS_BITS>>,
+    /// In the next clock: the last values of the connection.
+    pub words: Signal<Out, Bits<NUMBERS_BITS>>,
+    _memory: Vec<[u32; 3]>,
 }
 
-impl ToBinary {
-    /// Clocks from digits to value.
-    pub const LATENCY_CLOCKS: usize = 4;
-}
-
-impl Logic for ToBinary {
+impl<const A: usize> Logic for NumberWords<A> {
     fn update(&mut self) {
+        self._memory.resize(1 << A, [0; 3]);
         if self.clock.pos_edge() {
-            let digits = self.digits.val();
-            let digit = |i: usize| (0..4).fold(0, |d, b| d | u64::from(digits.get_bit(4 * i + b)) << b);
-            let value = (0..NUMBER_DIGITS_MAX).rev().fold(0u64, |n, i| n * 10 + digit(i));
-            self._line.rotate_right(1);
-            self._line[0] = value;
-            let out = self._line[Self::LATENCY_CLOCKS - 1];
-            self.value.next = (out & 0xffff_ffff).into();
-            self.overflow.next = out >> 32 != 0;
+            let (hits, values) = (word(self.hits.val()), self.values.val());
+            let mut shown = self._memory[self.connection.val().index()];
+            for (i, field) in NUMBERS.iter().enumerate() {
+                if bit(hits, field.code().into()) {
+                    shown[i] = values.get_bits::<32>(32 * i).index() as u32;
+                }
+            }
+            if self.valid.val() {
+                self._memory[self.connection.val().index()] = shown;
+            }
+            let bit = |i: usize| shown[i / 32] >> (i % 32) & 1 == 1;
+            self.words.next = (0..NUMBERS_BITS).fold(Bits::default(), |words, i| words.replace_bit(i, bit(i)));
         }
     }
     fn connect(&mut self) {
-        self.value.connect();
-        self.overflow.connect();
+        self.words.connect();
     }
     fn hdl(&self) -> Verilog {
-        let two = |hi: usize, lo: usize| {
-            format!(
-                "{{1'b0, digits[{hi} +: 4], 3'd0}} + {{3'd0, digits[{hi} +: 4], 1'b0}} + {{4'd0, digits[{lo} +: 4]}}"
-            )
-        };
-        let mut code = String::from("reg [7:0] pair0, pair1, pair2, pair3, pair4, top2;\n");
-        code += "reg [14:0] four0, four1, low3;\nreg [35:0] mid3, high3, sum;\n";
-        code += "initial begin\n  {value, overflow, low3, mid3, high3} = 0;\n";
-        code += "  {pair0, pair1, pair2, pair3, pair4, top2, four0, four1} = 0;\nend\n";
-        code += "always @(*) sum = mid3 + high3 + {21'd0, low3};\nalways @(posedge clock) begin\n";
-        for i in 0..5 {
-            code += &format!("  pair{i} <= {};\n", two(8 * i + 4, 8 * i));
+        let last = (1usize << A) - 1;
+        let mut code = String::from("integer k;\n");
+        for (i, field) in NUMBERS.iter().enumerate() {
+            let c = field.code();
+            code += &format!("// {field}\n(* no_rw_check *) reg [31:0] words{i} [0:{last}];\n");
+            code += &format!("reg [31:0] read{i}, fresh{i};\nreg hit{i};\n");
+            code += &format!("initial begin\n  read{i} = 0;\n  fresh{i} = 0;\n  hit{i} = 0;\n");
+            code += &format!("  for (k = 0; k <= {last}; k = k + 1) words{i}[k] = 0;\nend\n");
+            code += &format!("always @(posedge clock) begin\n  read{i} <= words{i}[connection];\n");
+            code += &format!("  fresh{i} <= values[{} +: 32];\n  hit{i} <= hits[{c}];\n", 32 * i);
+            code += &format!("  if (valid & hits[{c}]) words{i}[connection] <= values[{} +: 32];\nend\n", 32 * i);
         }
-        code += "  // 100 = 64 + 32 + 4\n";
-        for (f, hi, lo) in [(0, 1, 0), (1, 3, 2)] {
-            code += &format!(
-                "  four{f} <= {{1'b0, pair{hi}, 6'd0}} + {{2'd0, pair{hi}, 5'd0}} + {{5'd0, pair{hi}, 2'd0}} + {{7'd0, pair{lo}}};\n"
-            );
-        }
-        code += "  top2 <= pair4;\n  low3 <= four0;\n";
-        code += "  mid3 <= {21'd0, four1} * 36'd10000;\n  high3 <= {28'd0, top2} * 36'd100000000;\n";
-        code += "  value <= sum[31:0];\n  overflow <= |sum[35:32];\nend\n";
+        code += "always @(*) words = {hit2 ? fresh2 : read2, hit1 ? fresh1 : read1, hit0 ? fresh0 : read0};\n";
         Verilog::Custom(code)
     }
 }
 
-/// What is told of a request: kinds, the three numbers, escapes, and whether a number is one that the fabric does not
-/// convert.
+/// Stage 16: what is found in a body.
 #[derive(LogicBlock, Default)]
 pub struct Found {
-    /// Kinds by the state.
-    pub kinds: Signal<In, Bits<20>>,
-    /// Escapes in names and in the model.
-    pub escapes: Signal<In, Bits<2>>,
-    /// Values of the three numbers.
-    pub value: [Signal<In, Bits<32>>; 3],
-    /// Which of them need more than 32 bits.
-    pub overflow: Signal<In, Bits<3>>,
-    /// All of it; a number counts only if its kind is one.
-    pub found: Signal<Out, Bits<119>>,
+    /// State of [`KindsUpdate`] after the last beat.
+    pub state: Signal<In, Bits<KINDS_STATE_BITS>>,
+    /// Output of [`NumberWords`].
+    pub words: Signal<In, Bits<NUMBERS_BITS>>,
+    /// Kinds; values, 0 for what is no number; a backslash in a name, one in a model, an odd number.
+    pub found: Signal<Out, Bits<FOUND_BITS>>,
 }
 
 impl Logic for Found {
     fn update(&mut self) {
-        let mut kinds: [u8; FIELDS] = std::array::from_fn(|f| self.kinds.val().get_bits::<4>(4 * f).index() as u8);
-        let mut found = [false; FOUND_BITS];
-        let mut odd = false;
-        for (place, field) in NUMBERS.iter().enumerate() {
-            let kind = &mut kinds[usize::from(field.code())];
-            if *kind == Kind::Number.code() {
-                if self.overflow.val().get_bit(place) {
-                    *kind = Kind::OddNumber.code();
-                } else {
-                    let value = bools(&self.value[place].val());
-                    found[KINDS_BITS + 32 * place..][..32].copy_from_slice(&value);
-                }
+        let state = word(self.state.val());
+        let kind = |field: Field| state >> (4 * field.code()) & 15;
+        let odd = Field::ALL.iter().any(|f| kind(*f) == u64::from(Kind::OddNumber.code()));
+        let mut found = Bits::<FOUND_BITS>::default();
+        found.set_bits::<KINDS_BITS>(0, (state & ((1 << KINDS_BITS) - 1)).into());
+        for (i, field) in NUMBERS.iter().enumerate() {
+            if kind(*field) == u64::from(Kind::Number.code()) {
+                found.set_bits::<32>(KINDS_BITS + 32 * i, self.words.val().get_bits::<32>(32 * i));
             }
-            odd |= *kind == Kind::OddNumber.code();
         }
-        for (at, bit) in found[..KINDS_BITS].iter_mut().enumerate() {
-            *bit = kinds[at / 4] >> (at % 4) & 1 == 1;
-        }
-        found[FOUND_BITS - 3] = self.escapes.val().get_bit(0);
-        found[FOUND_BITS - 2] = self.escapes.val().get_bit(1);
-        found[FOUND_BITS - 1] = odd;
-        self.found.next = bits(found);
+        found.set_bits::<2>(KINDS_BITS + NUMBERS_BITS, (state >> KINDS_BITS).into());
+        self.found.next = found.replace_bit(FOUND_BITS - 1, odd);
     }
     fn connect(&mut self) {
         self.found.connect();
     }
     fn hdl(&self) -> Verilog {
-        let mut code =
-            String::from("reg [2:0] number, odd;\nalways @(*) begin\n  found = 0;\n  found[19:0] = kinds;\n");
-        for (place, field) in NUMBERS.iter().enumerate() {
-            let kind = format!("kinds[{} +: 4]", 4 * field.code());
-            code += &format!(
-                "  // {field}\n  number[{place}] = ({kind} == 4'd{}) & ~overflow[{place}];\n  \
-                 odd[{place}] = ({kind} == 4'd{odd}) | (({kind} == 4'd{}) & overflow[{place}]);\n  \
-                 if (odd[{place}]) found[{} +: 4] = 4'd{odd};\n  if (number[{place}]) found[{} +: 32] = value${place};\n",
-                Kind::Number.code(),
-                Kind::Number.code(),
-                4 * field.code(),
-                KINDS_BITS + 32 * place,
-                odd = Kind::OddNumber.code(),
-            );
-        }
-        Verilog::Custom(code + "  found[117:116] = escapes;\n  found[118] = |odd;\nend\n")
+        let kind = |f: &Field, k: Kind| format!("(state[{} +: 4] == 4'd{})", 4 * f.code(), k.code());
+        let odd: Vec<String> = Field::ALL.iter().map(|f| kind(f, Kind::OddNumber)).collect();
+        let values: Vec<String> = (0..NUMBERS.len())
+            .rev()
+            .map(|i| format!("{{32{{{}}}}} & words[{} +: 32]", kind(&NUMBERS[i], Kind::Number), 32 * i))
+            .collect();
+        Verilog::Custom(format!(
+            "always @(*) found = {{{},\n  state[{}:{KINDS_BITS}],\n  {},\n  state[{}:0]}};\n",
+            odd.join(" | "),
+            KINDS_STATE_BITS - 1,
+            values.join(",\n  "),
+            KINDS_BITS - 1
+        ))
     }
 }

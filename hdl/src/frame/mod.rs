@@ -39,7 +39,7 @@ pub const HEADER_6_CLOCKS: usize = 10;
 pub(crate) const ETHERNET_BYTES: usize = 14;
 
 // `Intake` and `Check` write the limit out, and a frame is cut at a beat of any width
-const _: () = assert!(FRAME_BYTES_MAX == 9_728 && FRAME_BYTES_MAX % 64 == 0);
+const _: () = assert!(FRAME_BYTES_MAX == 9_728 && FRAME_BYTES_MAX.is_multiple_of(64));
 
 /// The block: `B` is `8 * W`; the store has `2^D` words of `W` bytes, and `P` is `D + 1`.
 #[derive(LogicBlock, Default)]

@@ -31,7 +31,7 @@ const WINDOW: std::ops::Range<usize> = 12..28;
 
 /// Lowest bit of a frame's byte in the window.
 fn window_bit(byte: usize) -> usize {
-    (byte - WINDOW.start) / 2 * 16 + if byte % 2 == 0 { 8 } else { 0 }
+    (byte - WINDOW.start) / 2 * 16 + if byte.is_multiple_of(2) { 8 } else { 0 }
 }
 
 impl<const W: usize, const B: usize> Logic for TypeWindow<W, B> {

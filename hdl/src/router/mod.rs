@@ -21,15 +21,14 @@ const MEET_CLOCKS: usize = RECORD_CLOCKS as usize - 1;
 // The place of the bank stands in `update` as a literal.
 const _: () = assert!(BANK_AT == 54);
 const SCAN_CLOCKS: usize = scan::LATENCY_CLOCKS;
-const AHEAD_CLOCKS: usize = SCAN_CLOCKS - 1;
 const FOUND_CLOCKS: usize = SCAN_CLOCKS + fields::LATENCY_CLOCKS;
 
 const fn text_clocks(width: usize) -> usize {
     SCAN_CLOCKS + fields::TEXT_LATENCY_CLOCKS + text::latency_clocks(width)
 }
 
-/// Clocks that what `fields` finds waits for the model.
-pub const FOUND_WAITS: usize = MEET_CLOCKS - FOUND_CLOCKS;
+// What `fields` finds is there when it meets the model.
+const _: () = assert!(FOUND_CLOCKS == MEET_CLOCKS);
 
 /// Clocks that a model waits for what `fields` finds, by the bytes of a beat.
 pub const fn model_waits(width: usize) -> usize {
@@ -47,7 +46,6 @@ pub const fn class_waits(width: usize) -> usize {
 pub struct Router<
     const W: usize,
     const B: usize,
-    const S: usize,
     const A: usize,
     const PS: usize,
     const PQ: usize,
@@ -84,19 +82,12 @@ pub struct Router<
     pub record_valid: Signal<Out, Bit>,
     /// The record, as `spec::layout` has it.
     pub record: Signal<Out, Bits<209>>,
-    beat_bank: Signal<Local, Bits<1>>,
-    bank_delay: Delay<1, SCAN_CLOCKS>,
-    data_delay: Delay<B, AHEAD_CLOCKS>,
-    connection_delay: Delay<A, AHEAD_CLOCKS>,
-    scan: Scan<W, B, S, A>,
+    scan: Scan<W, B, A>,
     fields: Fields<W, B, A>,
     text: Text<W, B, A>,
     models: Models,
     patterns: Patterns<PS, PQ>,
     head_delay: Delay<80, MEET_CLOCKS>,
-    found_delay: Delay<119, FOUND_WAITS>,
-    /// Ends of requests, beside `found_delay`; unlike that, they do not outlive a reset.
-    ends: [DFF<Bit>; FOUND_WAITS],
     model_delay: Delay<8, M>,
     hot_delay: Delay<1, M>,
     class_delay: Delay<4, C>,
@@ -124,19 +115,17 @@ impl<const W: usize, const M: usize, const C: usize> Default for Checked<W, M, C
 impl<
         const W: usize,
         const B: usize,
-        const S: usize,
         const A: usize,
         const PS: usize,
         const PQ: usize,
         const M: usize,
         const C: usize,
-    > Logic for Router<W, B, S, A, PS, PQ, M, C>
+    > Logic for Router<W, B, A, PS, PQ, M, C>
 {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, scan, fields, text, models, patterns, finish);
-        clock!(self, clock, bank_delay, data_delay, connection_delay);
-        clock!(self, clock, head_delay, found_delay, model_delay, hot_delay, class_delay, long_delay);
+        clock!(self, clock, head_delay, model_delay, hot_delay, class_delay, long_delay);
         self.scan.reset.next = self.reset.val();
         self.fields.reset.next = self.reset.val();
         self.text.reset.next = self.reset.val();
@@ -154,15 +143,12 @@ impl<
         self.finish.cfg_valid.next = self.cfg_valid.val();
         self.finish.cfg_address.next = self.cfg_address.val();
         self.finish.cfg_data.next = self.cfg_data.val();
-        // strings and depth; a clock before the marks of a beat `fields` looks at its bytes
-        self.beat_bank.next = bit_cast::<1, 1>(self.bank.val().into());
-        self.bank_delay.d.next = self.beat_bank.val();
-        self.data_delay.d.next = self.data.val();
-        self.connection_delay.d.next = self.connection.val();
+        // strings and depth
         self.scan.valid.next = self.valid.val();
         self.scan.first.next = self.first.val();
         self.scan.last.next = self.last.val();
         self.scan.connection.next = self.connection.val();
+        self.scan.bank.next = self.bank.val();
         self.scan.data.next = self.data.val();
         self.scan.keep.next = self.keep.val();
         // names and values
@@ -170,9 +156,9 @@ impl<
         self.fields.first.next = self.scan.out_first.val();
         self.fields.last.next = self.scan.out_last.val();
         self.fields.connection.next = self.scan.out_connection.val();
-        self.fields.bank.next = self.bank_delay.q.val().any();
-        self.fields.data_ahead.next = self.data_delay.q.val();
-        self.fields.connection_ahead.next = self.connection_delay.q.val();
+        self.fields.bank.next = self.scan.out_bank.val();
+        self.fields.ahead.next = self.scan.out_ahead.val();
+        self.fields.connection_ahead.next = self.scan.out_connection_ahead.val();
         self.fields.keep.next = self.scan.out_keep.val();
         self.fields.quote.next = self.scan.out_quote.val();
         self.fields.in_string.next = self.scan.out_in_string.val();
@@ -201,36 +187,20 @@ impl<
         self.hot.next = bit_cast::<1, 1>(self.models.hot.val().into());
         self.too_long.next = bit_cast::<1, 1>(self.patterns.out_too_long.val().into());
         self.head_delay.d.next = self.head.val();
-        self.found_delay.d.next = self.fields.found.val();
         self.model_delay.d.next = self.models.model.val();
         self.hot_delay.d.next = self.hot.val();
         self.class_delay.d.next = self.patterns.out_class.val();
         self.long_delay.d.next = self.too_long.val();
         self.joined.head.next = self.head_delay.q.val();
-        self.joined.found.next = self.found_delay.q.val();
+        self.joined.found.next = self.fields.found.val();
         self.joined.model.next = self.model_delay.q.val();
         self.joined.hot.next = self.hot_delay.q.val();
-        // the last one counts
-        for i in 0..FOUND_WAITS {
-            self.finish.valid.next = self.ends[i].q.val();
-        }
+        self.finish.valid.next = self.fields.found_valid.val();
         self.finish.request.next = self.joined.request.val();
         self.finish.bank.next = self.joined.request.val().get_bit(54);
         self.finish.model_class.next = self.class_delay.q.val();
         self.finish.too_long.next = self.long_delay.q.val().any();
         self.record_valid.next = self.finish.record_valid.val();
         self.record.next = self.finish.record.val();
-        for i in 0..FOUND_WAITS {
-            self.ends[i].clock.next = self.clock.val();
-        }
-        self.ends[0].d.next = self.fields.found_valid.val();
-        for i in 1..FOUND_WAITS {
-            self.ends[i].d.next = self.ends[i - 1].q.val();
-        }
-        if self.reset.val() {
-            for i in 0..FOUND_WAITS {
-                self.ends[i].d.next = false;
-            }
-        }
     }
 }

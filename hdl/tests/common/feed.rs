@@ -1,9 +1,10 @@
 //! Beats of several connections, mixed.
-use super::pick;
+use super::{pick, word};
 use crate::random::Rng;
+use rust_hdl::prelude::*;
 use std::ops::Range;
 
-/// Up to eight bytes of one connection.
+/// Some bytes of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Beat {
     pub(crate) connection: usize,
@@ -14,21 +15,23 @@ pub(crate) struct Beat {
 }
 
 impl Beat {
-    /// Bytes as a number, first one lowest, with noise behind them.
-    pub(crate) fn data(&self, rng: &mut Rng) -> u64 {
-        let shift = 8 * self.bytes.len() as u32;
-        let noise = rng.next().checked_shl(shift).unwrap_or(0);
-        self.bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)) | noise
+    /// The bytes as a word, first one lowest, with noise behind them.
+    pub(crate) fn data<const B: usize>(&self, rng: &mut Rng) -> Bits<B> {
+        let mut bytes = self.bytes.clone();
+        bytes.resize_with(B / 8, || rng.next() as u8);
+        word(&bytes)
     }
 
     /// One bit for each byte.
     pub(crate) fn keep(&self) -> u64 {
-        (1 << self.bytes.len()) - 1
+        ((1_u128 << self.bytes.len()) - 1) as u64
     }
 }
 
 /// What connections have yet to send.
 pub(crate) struct Feed {
+    /// Bytes of a full beat.
+    width: usize,
     lives: Vec<Option<(Vec<u8>, usize)>>,
     current: usize,
     /// The last beat of a life carries its last bytes, or sometimes none; otherwise it never carries any.
@@ -36,8 +39,8 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    pub(crate) fn new(connections: usize, end_with_bytes: bool) -> Self {
-        Feed { lives: vec![None; connections], current: 0, end_with_bytes }
+    pub(crate) fn new(width: usize, connections: usize, end_with_bytes: bool) -> Self {
+        Feed { width, lives: vec![None; connections], current: 0, end_with_bytes }
     }
 
     /// Every connection begins again.
@@ -53,8 +56,9 @@ impl Feed {
         let connection = self.current;
         let start = self.lives[connection].is_none();
         let (bytes, at) = self.lives[connection].get_or_insert_with(|| (life(rng), 0));
-        let any = rng.below(9) as usize;
-        let count = pick(rng, &[8, 8, 8, any]).min(bytes.len() - *at);
+        let any = rng.below(self.width as u64 + 1) as usize;
+        let few = rng.below(9) as usize;
+        let count = pick(rng, &[self.width, self.width, self.width, self.width, any, few]).min(bytes.len() - *at);
         let range: Range<usize> = *at..*at + count;
         let beat_bytes = bytes[range.clone()].to_vec();
         let all = range.end == bytes.len();

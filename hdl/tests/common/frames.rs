@@ -29,7 +29,7 @@ pub(crate) fn tuple(client: u8, port: u16) -> Tuple {
     let mut t = Tuple { version6: client & 1 != 0, destination_port: port, ..Tuple::default() };
     let first = if t.version6 { 0 } else { 12 };
     for at in first..16 {
-        t.source[at] = (at as u8).wrapping_mul(37) ^ client / 2;
+        t.source[at] = (at as u8).wrapping_mul(37) ^ (client / 2);
         t.destination[at] = 0x20 + at as u8;
     }
     t.vlan = match client / 2 % 4 {

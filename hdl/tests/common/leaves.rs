@@ -1,6 +1,6 @@
 //! Blocks that hold many leaves, so that one Verilated model compares all of them.
 use forebay_hdl::fields::ToBinary;
-use forebay_hdl::leaf::{Context, Delay, DepthIsOne, DepthSums, Escape, FirstOne, LastEvent, PrefixXor, Ram};
+use forebay_hdl::leaf::{Context, ContextAhead, Delay, Ram};
 use forebay_hdl::scan::Classify;
 use rust_hdl::prelude::*;
 
@@ -36,7 +36,7 @@ macro_rules! leaves {
     };
 }
 
-// Of one beat of eight bytes. `depth_one` takes the sums of `depth`, as only those occur.
+// Of one beat of eight bytes.
 leaves!(BeatLeaves, clock [], {
     classify: [Classify<8, 64>] {
         data <- data: [Bits<64>],
@@ -47,51 +47,10 @@ leaves!(BeatLeaves, clock [], {
         opens -> opens: [Bits<8>],
         closes -> closes: [Bits<8>],
     }
-    parity: [PrefixXor<8>] {
-        v <- parity_v: [Bits<8>],
-    } {
-        y -> parity_y: [Bits<8>],
-    }
-    last_event: [LastEvent<8>] {
-        any <- event_any: [Bits<8>],
-        value <- event_value: [Bits<8>],
-        carry <- event_carry: [Bit],
-    } {
-        prior -> event_prior: [Bits<8>],
-        carry_out -> event_carry_out: [Bit],
-    }
-    first_one: [FirstOne<8>] {
-        v <- first_v: [Bits<8>],
-    } {
-        one -> first_alone: [Bits<8>],
-        above -> first_above: [Bits<8>],
-    }
-    escape: [Escape<8>] {
-        slash <- escape_slash: [Bits<8>],
-        keep <- escape_keep: [Bits<8>],
-        carry <- escape_carry: [Bit],
-    } {
-        escaped -> escaped: [Bits<8>],
-        carry_out -> escape_carry_out: [Bit],
-    }
-    depth: [DepthSums<8, 40>] {
-        opens <- depth_opens: [Bits<8>],
-        closes <- depth_closes: [Bits<8>],
-    } {
-        sums -> depth_sums: [Bits<40>],
-    }
-    depth_one: [DepthIsOne<8, 40>] {
-        sums <- one_sums: [Bits<40>],
-        base <- one_base: [Bits<12>],
-    } {
-        prior -> one_prior: [Bits<8>],
-        after -> one_after: [Bits<8>],
-        base_next -> one_base_next: [Bits<12>],
-    }
 });
 
 // With registers or memories. The narrow and the wide variant of one leaf have different Verilog.
-leaves!(ClockedLeaves, clock [bit_context wide_context no_delay one_clock short_delay delay ram to_binary], {
+leaves!(ClockedLeaves, clock [bit_context wide_context ahead_context no_delay one_clock short_delay delay ram to_binary], {
     bit_context: [Context<1, 2>] {
         next_connection <- bit_next_connection: [Bits<2>],
         connection <- bit_connection: [Bits<2>],
@@ -109,6 +68,15 @@ leaves!(ClockedLeaves, clock [bit_context wide_context no_delay one_clock short_
         state_next <- state_next: [Bits<40>],
     } {
         state -> state: [Bits<40>],
+    }
+    ahead_context: [ContextAhead<7, 2>] {
+        connection_ahead <- ahead_connection_ahead: [Bits<2>],
+        connection <- ahead_connection: [Bits<2>],
+        valid <- ahead_valid: [Bit],
+        first_ahead <- ahead_first: [Bit],
+        state_next <- ahead_state_next: [Bits<7>],
+    } {
+        state -> ahead_state: [Bits<7>],
     }
     no_delay: [Delay<5, 0>] {
         d <- wire_d: [Bits<5>],

@@ -56,6 +56,13 @@ pub(crate) fn part<const N: usize>(word: &Bits<N>, at: usize, width: usize) -> u
     (0..width).rev().fold(0, |n, i| n << 1 | u64::from(word.get_bit(at + i)))
 }
 
+/// Bytes as a word, first one lowest.
+pub(crate) fn word<const B: usize>(bytes: &[u8]) -> Bits<B> {
+    (0..B).fold(Bits::default(), |word, i| {
+        word.replace_bit(i, bytes.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1))
+    })
+}
+
 /// Changes, removes or adds a few bytes, or cuts off the end.
 pub(crate) fn damage(rng: &mut Rng, bytes: &mut Vec<u8>, interesting: &[u8]) {
     for _ in 0..=rng.below(3) {

@@ -41,8 +41,11 @@ fn attack(client: usize) -> Vec<(usize, Vec<u8>)> {
     list
 }
 
+/// Frames, each with the clocks before it.
+type FramesOf = Vec<(usize, Vec<u8>)>;
+
 /// Frames with the clocks before each, and what is to come of the live connections, which are opened first.
-pub(crate) fn hostile_frames(hostile: usize, live: usize) -> (Vec<(usize, Vec<u8>)>, Vec<Vec<u8>>) {
+pub(crate) fn hostile_frames(hostile: usize, live: usize) -> (FramesOf, Vec<Vec<u8>>) {
     let mut sent: Vec<Vec<u8>> = vec![Vec::new(); live];
     let next = |sent: &mut Vec<Vec<u8>>, c: usize| {
         let seq = 1 + sent[c].len() as u32;
