@@ -10,6 +10,7 @@ import sys
 import base
 import machine
 import step
+import waveform
 
 
 def call(argv, env=None):
@@ -109,19 +110,28 @@ def cmd_fuzz(args):
 
 
 def cmd_wave(args):
+    parser = parser_for("wave", COMMANDS["wave"][0] + "; further options are those of `forebay replay`")
+    parser.add_argument("--view", choices=sorted(waveform.VIEWS), default="core", help="what build/wave.svg shows (default core)")
+    parser.add_argument("--pages", action="store_true", help="renew the pictures on the pages of the blocks")
+    options, rest = parser.parse_known_args(args)
     machine.ensure()
-    captures = [arg for arg in args if not arg.startswith("-") and os.path.isfile(arg)]
-    if not captures:
+    if not any(os.path.isfile(arg) for arg in rest):
         corpus = sorted((base.ROOT / "testbench" / "corpus" / "captures").glob("*.pcap*"))
         if not corpus:
             raise base.Failure("no capture in testbench/corpus/captures; name one: ./x wave FILE")
-        args = [str(corpus[0]), *args]
+        rest = [str(corpus[0]), *rest]
     base.BUILD.mkdir(exist_ok=True)
     vcd = base.BUILD / "wave.vcd"
-    code = call(forebay_argv("replay", "--device", "sim", "--vcd", vcd, *args))
-    if code == 0:
-        print(f"the waveform is in {base.shown(vcd)}")
-    return code
+    code = call(forebay_argv("replay", "--device", "sim", "--vcd", vcd, *rest))
+    if code:
+        return code
+    pages = {view: base.ROOT / "hdl" / "src" / view / "wave.svg" for view in waveform.VIEWS}
+    pictures = pages if options.pages else {options.view: base.BUILD / "wave.svg"}
+    for view, path in pictures.items():
+        path.write_text(waveform.picture(vcd, view), encoding="utf-8")
+    shown = ", ".join(base.shown(path) for path in pictures.values())
+    print(f"the waveform is in {base.shown(vcd)}, a picture of it in {shown}")
+    return 0
 
 
 def cmd_slow(args):
