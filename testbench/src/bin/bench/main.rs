@@ -54,8 +54,12 @@ fn main() -> ExitCode {
     let json = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [] => false,
         [flag] if flag == "--json" => true,
+        [flag] if flag == "--help" => {
+            println!("bench [--json]: speeds and their ratios in one run; --json prints them as one object");
+            return ExitCode::SUCCESS;
+        }
         other => {
-            eprintln!("bench: {} is no option; the one option is --json", other.join(" "));
+            eprintln!("bench: {} is no option; the options are --json and --help", other.join(" "));
             return ExitCode::from(2);
         }
     };
