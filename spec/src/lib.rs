@@ -5,6 +5,7 @@
 //! or a code stands in both, it stands here once.
 #![no_std]
 
+pub mod burst;
 mod coded;
 pub mod config;
 pub mod event;

@@ -8,5 +8,6 @@ mod error;
 pub mod explain;
 pub mod replay;
 pub mod report;
+pub mod study;
 
 pub use error::Error;

@@ -3,7 +3,7 @@ use clap::{Args, Parser, Subcommand};
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
-use forebay_tools::{compile, demo, explain, replay, Error};
+use forebay_tools::{compile, demo, explain, replay, study, Error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
@@ -42,6 +42,11 @@ enum Command {
     Compile(Compile),
     /// Replay the project's own captures and write a report.
     Demo(Demo),
+    /// Simulate a fleet on arrival traces: the scheduler beside other policies.
+    ///
+    /// The scheduler is the twin of the RTL itself, fed with the events that a card would get. The table shows goodput over
+    /// the oracle's by load, the worst cell, 429 answers per request and the spread of queueing.
+    Study(study::Options),
     /// Run an event log of `replay --events` through the twin and compare every stamp and verdict.
     VerifyLog(VerifyLog),
 }
@@ -138,6 +143,7 @@ fn main() -> ExitCode {
         Command::Explain(options) => options.run(),
         Command::Compile(options) => options.run(),
         Command::Demo(options) => options.run(),
+        Command::Study(options) => options.run().and_then(|text| print(&text)),
         Command::VerifyLog(options) => options.run(),
     };
     match done {

@@ -5,6 +5,7 @@ mod bank;
 pub mod bloom;
 mod body;
 mod bundle;
+pub mod burst;
 pub mod datapath;
 pub mod exact;
 pub mod frame;

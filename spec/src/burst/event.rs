@@ -81,13 +81,8 @@ pub enum Visit {
         /// Class.
         class: u8,
     },
-    /// The outstanding promises of a tenant in a pool: they fade.
-    Credit {
-        /// Tenant.
-        tenant: u8,
-        /// Pool.
-        pool: u8,
-    },
+    /// A ticket: whose request does not come again is forgotten.
+    Ticket(u16),
     /// A slot: its node is gone, or its owner.
     Slot(u16),
 }
@@ -100,30 +95,28 @@ impl Visit {
             Visit::Node(_) => 1,
             Visit::Tenant(_) => 2,
             Visit::Promise { .. } => 3,
-            Visit::Credit { .. } => 4,
+            Visit::Ticket(_) => 4,
             Visit::Slot(_) => 5,
         }
     }
 
-    /// What is visited, 14 bits: the number, or `pool << 3 | class`, or `tenant << 3 | pool`.
+    /// What is visited, 14 bits: the number, or `pool << 3 | class`.
     pub const fn index(&self) -> u16 {
         match *self {
-            Visit::Entry(i) | Visit::Slot(i) => i,
+            Visit::Entry(i) | Visit::Slot(i) | Visit::Ticket(i) => i,
             Visit::Node(i) | Visit::Tenant(i) => i as u16,
             Visit::Promise { pool, class } => (pool as u16) << 3 | class as u16,
-            Visit::Credit { tenant, pool } => (tenant as u16) << 3 | pool as u16,
         }
     }
 
     /// The reverse of [`Visit::code`] and [`Visit::index`]; bits of the index that are not in use count for nothing.
     pub const fn from_code(code: u8, index: u16) -> Option<Self> {
-        let (high, low) = ((index >> 3) as u8, (index & 7) as u8);
         match code {
             0 => Some(Visit::Entry(index)),
             1 => Some(Visit::Node(index as u8)),
             2 => Some(Visit::Tenant(index as u8)),
-            3 => Some(Visit::Promise { pool: high & 7, class: low }),
-            4 => Some(Visit::Credit { tenant: high, pool: low }),
+            3 => Some(Visit::Promise { pool: (index >> 3) as u8 & 7, class: index as u8 & 7 }),
+            4 => Some(Visit::Ticket(index)),
             5 => Some(Visit::Slot(index)),
             _ => None,
         }
@@ -358,7 +351,7 @@ mod tests {
             Visit::Node(63),
             Visit::Tenant(255),
             Visit::Promise { pool: 7, class: 5 },
-            Visit::Credit { tenant: 255, pool: 6 },
+            Visit::Ticket(4_095),
             Visit::Slot(16_383),
         ];
         for (code, visit) in visits.into_iter().enumerate() {

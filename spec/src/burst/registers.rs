@@ -108,10 +108,15 @@ pub struct PoolRegisters {
     pub slots_log2: u8,
     /// The gain for which one node's promised work takes its own time: `65536 / nodes of the pool`.
     pub gain_one: u32,
-    /// Most that a tenant may be promised, prompt work in 1/16 ms.
-    pub credit_prompt_max: u32,
-    /// Most that a tenant may be promised, slot work in 1/16 ms.
-    pub credit_slot_max: u32,
+    /// A late request of more prompt tokens than `late_tokens` waits until so many nodes of the pool, or all that are
+    /// open, are empty; 0: it does not.
+    pub late_empty: u8,
+    /// See `late_empty`.
+    pub late_tokens: u32,
+    /// The gain never falls below this.
+    pub gain_min: u32,
+    /// The gain never rises above this.
+    pub gain_max: u32,
 }
 
 impl PoolRegisters {
@@ -120,24 +125,19 @@ impl PoolRegisters {
     pub const fn of(nodes: u32, slots: u32, rate: u32, tau_ms: u32, hold: u16) -> Self {
         let (nodes, rate) = (if nodes == 0 { 1 } else { nodes }, if rate == 0 { 1 } else { rate });
         let slots_log2 = if slots <= 1 { 0 } else { 32 - (slots - 1).leading_zeros() as u8 };
-        // 8 s of the whole pool, beyond which no wait is ever announced
-        let prompt = super::RETRY_AFTER_MS_MAX * 16 * nodes;
+        let gain_one = (1 << GAIN_FRACTION_BITS) / nodes;
         PoolRegisters {
             hold,
             prompt: ShiftAdd::new(16_000, rate as u64),
             decode: ShiftAdd::new(tau_ms as u64, 1),
             slots_log2,
-            gain_one: (1 << GAIN_FRACTION_BITS) / nodes,
-            credit_prompt_max: narrow(prompt as u64, super::CREDIT_PROMPT_BITS),
-            credit_slot_max: narrow((prompt as u64) << slots_log2, super::CREDIT_SLOT_BITS),
+            late_empty: if hold > 0 { nodes / 4 } else { 3 * nodes / 8 } as u8,
+            late_tokens: rate / 4,
+            gain_one,
+            gain_min: gain_one / 4,
+            gain_max: if hold > 0 { gain_one * 8 } else { gain_one * 4 },
         }
     }
-}
-
-/// The value, or the largest of so many bits.
-const fn narrow(value: u64, bits: u32) -> u32 {
-    let most = (1 << bits) - 1;
-    (if value > most { most } else { value }) as u32
 }
 
 /// Registers of the whole scheduler.
