@@ -48,6 +48,11 @@ impl Feed {
         self.lives.fill(None);
     }
 
+    /// Connections whose life has begun and not ended.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = usize> + '_ {
+        self.lives.iter().enumerate().filter(|(_, life)| life.is_some()).map(|(connection, _)| connection)
+    }
+
     /// The next beat; `life` makes the bytes of a connection that begins.
     pub(crate) fn beat(&mut self, rng: &mut Rng, life: impl FnOnce(&mut Rng) -> Vec<u8>) -> Beat {
         if rng.one_in(4) {

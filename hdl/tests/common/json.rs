@@ -1,18 +1,13 @@
-//! Bodies with all that `scan` and `fields` look at, sound or damaged.
+//! Bodies: objects with wanted names among decoys, members packed as densely as they go, rubbish; sound or damaged.
 use super::tables::Tables;
 use super::{damage, pick};
 use crate::random::Rng;
 
 const INTERESTING: &[u8] = b"\"\"\"\\\\{}[],::  \t\r\n0123456789+-.eEtfnm\x00\xff";
-const WANTED: [&str; 5] = ["max_tokens", "model", "stream", "temperature", "top_k"];
-const NAMES: [&str; 14] = [
-    "",
+const DECOYS: [&str; 12] = [
     "",
     "m",
-    "max_token",
-    "xmax_tokens",
     "models",
-    "messages",
     "messages",
     "system",
     "metadata",
@@ -20,6 +15,8 @@ const NAMES: [&str; 14] = [
     "\\\"model",
     "top_k\\",
     "top\\u005fk",
+    "\\\\",
+    "MODEL",
 ];
 const PIECES: [&str; 14] = [
     "abc",
@@ -34,10 +31,10 @@ const PIECES: [&str; 14] = [
     ":",
     "\\\"max_tokens\\\":7,",
     "model",
-    "é",
+    "\u{e9}",
     "\\u0041\\n",
 ];
-const NUMBERS: [&str; 24] = [
+const NUMBERS: [&str; 26] = [
     "0",
     "7",
     "10",
@@ -62,17 +59,23 @@ const NUMBERS: [&str; 24] = [
     "1E+2",
     "1.",
     "-",
+    "1.2.3",
+    "12345678901234567890",
 ];
 
-/// A body.
+/// A body that has names of the bundle, and models of it.
 pub(crate) fn body(rng: &mut Rng, tables: &Tables) -> Vec<u8> {
     let mut out = Vec::new();
-    if rng.one_in(12) {
-        return (0..rng.below(90)).map(|_| pick(rng, INTERESTING)).collect();
+    match rng.below(12) {
+        0 => return (0..rng.below(150)).map(|_| pick(rng, INTERESTING)).collect(),
+        1 | 2 => rubbish(rng, tables, &mut out),
+        3 | 4 => dense(rng, tables, &mut out),
+        _ => {
+            blank(rng, &mut out);
+            object(rng, tables, &mut out, 0);
+            blank(rng, &mut out);
+        }
     }
-    blank(rng, &mut out);
-    object(rng, tables, &mut out, 0);
-    blank(rng, &mut out);
     if rng.one_in(3) {
         damage(rng, &mut out, INTERESTING);
     }
@@ -85,26 +88,37 @@ fn blank(rng: &mut Rng, out: &mut Vec<u8>) {
     }
 }
 
+/// A wanted name, one that is nearly so, or another.
+fn name(rng: &mut Rng, tables: &Tables) -> String {
+    let names = &tables.bundle.names;
+    let mut name = names[rng.below(names.len() as u64) as usize].text.clone();
+    match rng.below(24) {
+        0 => drop(name.pop()),
+        1 => name.push(char::from(b'a' + rng.below(26) as u8)),
+        2 => name.insert(0, char::from(pick(rng, b"x_\"\\"))),
+        3 => drop(name.remove(0)),
+        4 => {
+            let at = rng.below(name.len() as u64) as usize;
+            name.replace_range(at..=at, pick(rng, &["x", "X", " ", "0", "_", "\\u0061"]));
+        }
+        5..9 => name = pick(rng, &DECOYS).to_string(),
+        _ => {}
+    }
+    name
+}
+
 fn object(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>, depth: u64) {
     out.push(b'{');
-    for i in 0..rng.below(7 - depth) {
+    for i in 0..rng.below(8 - depth) {
         if i > 0 {
             out.push(b',');
         }
         blank(rng, out);
-        let name = if rng.one_in(5) { pick(rng, &NAMES) } else { pick(rng, &WANTED) };
-        out.extend(format!("\"{name}\"").bytes());
+        out.extend(format!("\"{}\"", name(rng, tables)).bytes());
         blank(rng, out);
         out.push(b':');
         blank(rng, out);
-        match name {
-            "model" if !rng.one_in(5) => {
-                let escape = if rng.one_in(12) { "\\n" } else { "" };
-                out.extend(format!("\"{}{escape}\"", tables.model(rng)).bytes());
-            }
-            "max_tokens" | "temperature" | "top_k" if rng.one_in(2) => number(rng, out),
-            _ => value(rng, tables, out, depth),
-        }
+        value(rng, tables, out, depth);
         blank(rng, out);
     }
     out.push(b'}');
@@ -112,23 +126,29 @@ fn object(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>, depth: u64) {
 
 fn number(rng: &mut Rng, out: &mut Vec<u8>) {
     match rng.below(8) {
-        0 => out.extend(pick(rng, &NUMBERS).bytes()),
-        1..4 => out.extend(format!("{}.{}", rng.below(20), rng.below(1200)).bytes()),
-        _ => out.extend((rng.next() >> (32 + rng.below(32))).to_string().bytes()),
+        0 | 1 => out.extend(pick(rng, &NUMBERS).bytes()),
+        2..4 => out.extend(format!("{}.{}", rng.below(20), rng.below(1200)).bytes()),
+        _ => out.extend((rng.next() >> (28 + rng.below(36))).to_string().bytes()),
     }
 }
 
+fn string(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>) {
+    out.push(b'"');
+    match rng.below(4) {
+        0 => (0..rng.below(7)).for_each(|_| out.extend(pick(rng, &PIECES).bytes())),
+        1 => (0..rng.below(80)).for_each(|i| out.push(b'a' + (i % 26) as u8)),
+        2 => out.extend(pick(rng, &["", "a\\nb", "{a}, [b]: \\\"c\\\""]).bytes()),
+        _ => out.extend(tables.model(rng).bytes()),
+    }
+    out.push(b'"');
+}
+
 fn value(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>, depth: u64) {
-    match rng.below(if depth < 4 { 11 } else { 8 }) {
-        0..3 => number(rng, out),
-        3 => out.extend(pick(rng, &["true", "false", "null", "true", "false", "x", "+1", "\u{e9}"]).bytes()),
-        4 => out.extend(pick(rng, &NUMBERS).bytes()),
-        5 => out.extend(format!("\"{}\"", tables.model(rng)).bytes()),
-        6 | 7 => {
-            let text: String = (0..rng.below(7)).map(|_| pick(rng, &PIECES)).collect();
-            out.extend(format!("\"{text}\"").bytes());
-        }
-        8 | 9 => object(rng, tables, out, depth + 1),
+    match rng.below(if depth < 4 { 13 } else { 10 }) {
+        0..5 => number(rng, out),
+        5 => out.extend(pick(rng, &["true", "false", "null", "true", "false", "x", "+1", "\u{e9}"]).bytes()),
+        6..10 => string(rng, tables, out),
+        10 | 11 => object(rng, tables, out, depth + 1),
         _ => {
             out.push(b'[');
             for i in 0..rng.below(4) {
@@ -138,6 +158,38 @@ fn value(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>, depth: u64) {
                 value(rng, tables, out, depth + 1);
             }
             out.push(b']');
+        }
+    }
+}
+
+/// Members without a blank, with the shortest values.
+fn dense(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for _ in 0..rng.below(16) {
+        out.extend(format!("\"{}\":", name(rng, tables)).bytes());
+        match rng.below(6) {
+            0 => out.extend(pick(rng, &["\"\"", "{}", "[]", "t", "-", "\"\\\\\""]).bytes()),
+            1 | 2 => out.extend(format!("\"{}\"", pick(rng, &["x", "", "xy", "longer text"])).bytes()),
+            3 => string(rng, tables, out),
+            _ => out.extend(rng.below(200).to_string().bytes()),
+        }
+        out.push(b',');
+    }
+}
+
+/// Tokens in any order.
+fn rubbish(rng: &mut Rng, tables: &Tables, out: &mut Vec<u8>) {
+    if !rng.one_in(4) {
+        out.push(b'{');
+    }
+    for _ in 0..rng.below(40) {
+        match rng.below(10) {
+            0..3 => out.extend(format!(",\"{}\"", name(rng, tables)).bytes()),
+            3 => out.extend(format!("\"{}\"", name(rng, tables)).bytes()),
+            4 => number(rng, out),
+            5 => out.push(pick(rng, b"\"\"\\{}[]")),
+            6 => out.extend(pick(rng, &[",\"\"", "\"\"", "\\\"", ":\"", "\",\"", " \""]).bytes()),
+            _ => out.push(pick(rng, b",:, tn")),
         }
     }
 }

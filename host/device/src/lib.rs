@@ -66,7 +66,7 @@ pub enum DeviceError {
     Tables(#[from] TablesError),
     /// The bank that a bundle is to go to is in use.
     #[error(
-        "{in_flight} request(s) of the bundle before the current one are under way; wait for them or let them expire"
+        "at least {in_flight} request(s) of the bundle before the current one are under way; wait for them or let them expire"
     )]
     Busy {
         /// Requests under way, as far as the device counts them; at least 1.

@@ -1,9 +1,12 @@
 //! Drives scanner and field finder with mixed bodies, and looks at all that comes out.
-use super::feed::{Beat, Feed};
+use super::names;
 use super::reader::{Body, Names};
 use super::top::ScanFields;
-use super::{json, names, packed, part};
+use crate::common::feed::{Beat, Feed};
+use crate::common::tables::Tables;
+use crate::common::{json, part, word};
 use crate::random::Rng;
+use forebay_decide::Name;
 use forebay_hdl::{fields, scan};
 use forebay_spec::Kind;
 use std::collections::VecDeque;
@@ -26,9 +29,10 @@ pub(crate) struct Seen {
     pub(crate) loads: u64,
 }
 
-/// The names of both banks, and what of them is still to be loaded.
+/// The names of both banks, bodies by them, and what of them is still to be loaded.
 struct Banks {
     names: [Names; 2],
+    tables: [Tables; 2],
     words: Vec<(u16, u32)>,
     /// A bank that is loaded, or waits until no body has it: no new body may.
     closed: Option<usize>,
@@ -43,28 +47,37 @@ struct Due<T> {
 }
 
 pub(crate) struct Bench {
-    width: usize,
     rng: Rng,
     feed: Feed,
     banks: Banks,
+    /// Of the last body of each connection.
+    bank: [bool; CONNECTIONS],
     bodies: [Body; CONNECTIONS],
-    texts: VecDeque<Due<(Beat, Body)>>,
+    texts: VecDeque<Due<(Beat, bool, Body)>>,
     found: VecDeque<Due<Body>>,
     /// By connection: the text as the ports tell it, and whether it closed.
     captured: [(Vec<u8>, bool); CONNECTIONS],
     pub(crate) seen: Seen,
 }
 
+/// What bodies with these names are made of.
+fn tables(rng: &mut Rng, names: &Names) -> Tables {
+    let mut tables = Tables::new(rng);
+    tables.bundle.names = names.iter().map(|(text, field)| Name { text: text.clone(), field: *field }).collect();
+    tables
+}
+
 impl Bench {
     pub(crate) fn new(width: usize, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let names = [names::names(&mut rng), names::names(&mut rng)];
+        let tables = names.clone().map(|names| tables(&mut rng, &names));
         let words = names.iter().enumerate().flat_map(|(bank, names)| names::words(names, bank == 1)).collect();
         Bench {
-            width,
             rng,
-            feed: Feed::new(width, CONNECTIONS),
-            banks: Banks { names, words, closed: None, wait: 0 },
+            feed: Feed::new(width, CONNECTIONS, true),
+            banks: Banks { names, tables, words, closed: None, wait: 0 },
+            bank: [false; CONNECTIONS],
             bodies: Default::default(),
             texts: VecDeque::new(),
             found: VecDeque::new(),
@@ -105,13 +118,14 @@ impl Bench {
             }
             return;
         };
-        if self.feed.banks().any(|used| usize::from(used) == bank) {
+        if self.feed.under_way().any(|connection| usize::from(self.bank[connection]) == bank) {
             banks.wait = FOUND_CLOCKS;
         } else if banks.wait > 1 {
             banks.wait -= 1;
         } else if banks.wait == 1 {
             banks.wait = 0;
             banks.names[bank] = names::names(&mut self.rng);
+            banks.tables[bank] = tables(&mut self.rng, &banks.names[bank]);
             banks.words = names::words(&banks.names[bank], bank == 1);
         } else if banks.words.is_empty() {
             banks.closed = None;
@@ -131,37 +145,41 @@ impl Bench {
 
     fn beat<const W: usize, const B: usize>(&mut self, b: &mut ScanFields<W, B, 2>, clock: usize) {
         let banks = &self.banks;
+        let mut began = false;
         let beat = self.feed.beat(&mut self.rng, |rng| {
             let bank = banks.closed.map_or(rng.below(2) as usize, |closed| 1 - closed);
-            let names: Vec<String> = banks.names[bank].iter().map(|(name, _)| name.clone()).collect();
-            (json::body(rng, &names), bank == 1)
+            began = bank == 1;
+            json::body(rng, &banks.tables[bank])
         });
-        let data = beat.data(&mut self.rng, self.width);
+        if beat.start {
+            self.bank[beat.connection] = began;
+        }
+        let bank = self.bank[beat.connection];
         b.valid.next = true;
         b.first.next = beat.start;
         b.last.next = beat.end;
         b.connection.next = (beat.connection as u64).into();
-        b.bank.next = beat.bank;
-        b.data.next = packed(|i| data[i / 8] >> (i % 8) & 1 == 1);
-        b.keep.next = packed(|i| beat.keep() >> i & 1 == 1);
+        b.bank.next = bank;
+        b.data.next = beat.data(&mut self.rng);
+        b.keep.next = word(&beat.keep().to_le_bytes());
         let body = &mut self.bodies[beat.connection];
         if beat.start {
             *body = Body::default();
         }
-        body.bytes(&beat.bytes, &self.banks.names[usize::from(beat.bank)]);
+        body.bytes(&beat.bytes, &self.banks.names[usize::from(bank)]);
         self.seen.beats += 1;
         if beat.end {
             self.found.push_back(Due { clock: clock + FOUND_CLOCKS, what: body.clone() });
         }
-        self.texts.push_back(Due { clock: clock + TEXT_CLOCKS, what: (beat, body.clone()) });
+        self.texts.push_back(Due { clock: clock + TEXT_CLOCKS, what: (beat, bank, body.clone()) });
     }
 
     fn check_text<const W: usize, const B: usize>(&mut self, b: &ScanFields<W, B, 2>, clock: usize) {
         let here = self.texts.front().is_some_and(|due| due.clock == clock);
         assert_eq!(b.text_valid.val(), here, "clock {clock}");
-        let Some(Due { what: (beat, body), .. }) = self.texts.pop_front_if(|_| here) else { return };
+        let Some(Due { what: (beat, bank, body), .. }) = self.texts.pop_front_if(|_| here) else { return };
         let shown = (b.text_connection.val().index(), b.text_bank.val(), b.text_first.val(), b.text_last.val());
-        assert_eq!(shown, (beat.connection, beat.bank, beat.start, beat.end), "clock {clock}");
+        assert_eq!(shown, (beat.connection, bank, beat.start, beat.end), "clock {clock}");
         let data = b.text_data.val();
         let bytes: Vec<u8> = (0..beat.bytes.len()).map(|i| part(&data, 8 * i, 8) as u8).collect();
         assert_eq!(bytes, beat.bytes, "clock {clock}");
@@ -198,6 +216,13 @@ impl Bench {
         let shown = fields::FOUND.map(|(_, at, width)| part(&found, at, width));
         assert_eq!(shown, wanted, "clock {clock}, body {}", String::from_utf8_lossy(&body.read));
         self.count(&body, odd);
+    }
+
+    /// Everything has occurred.
+    pub(crate) fn assert_enough(&self) {
+        let s = &self.seen;
+        let rare = [s.texts, s.numbers, s.name_escapes, s.value_escapes, s.odd_numbers, s.others];
+        assert!(s.bodies > 300 && s.loads > 0 && rare.iter().all(|&n| n > 3), "{s:?}");
     }
 
     fn count(&mut self, body: &Body, odd: bool) {

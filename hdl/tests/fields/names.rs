@@ -1,6 +1,6 @@
 //! Names of fields, and the configuration words that load them.
-use super::pick;
 use super::reader::Names;
+use crate::common::pick;
 use crate::random::Rng;
 use forebay_spec::config::{BANK, NAME_FIELD, NAME_LETTER};
 use forebay_spec::limits::{NAMES_MAX, NAME_BYTES_MAX, NAME_BYTES_MIN};
