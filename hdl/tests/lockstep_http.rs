@@ -17,7 +17,7 @@ use std::cell::Cell;
 
 /// Clocks that Rust and Verilog are compared in, by bytes a beat.
 const CYCLES_8: usize = 60_000;
-const CYCLES_64: usize = 15_000;
+const CYCLES_64: usize = 30_000;
 
 #[test]
 fn leaves_equal_their_verilog() {

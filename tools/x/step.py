@@ -14,6 +14,7 @@ from pathlib import Path
 import base
 
 TAIL_LINES = 40
+FAILURE_LINES = 60
 # A line this often where there is no terminal, so that a log shows that something still runs.
 HEARTBEAT_S = 60
 # Above what any part takes cold on two busy cores. A hang must not eat the whole of a CI run.
@@ -130,12 +131,23 @@ def run(name, argv, env=None, limit_s=LIMIT_S, quiet=False, cwd=None, alone=True
 
 
 def print_tail(done):
-    """The end of a failed step's log, and where the rest is."""
+    """What a failed step said of its failures, the end of its log, and where the rest is."""
     lines = done.text().splitlines()
     print(f"  --- the last lines of {base.shown(done.log)} (exit code {done.code})")
-    for line in lines[-TAIL_LINES:]:
+    for line in failures(lines[:-TAIL_LINES]) + lines[-TAIL_LINES:]:
         print("  | " + line)
     print("  ---", flush=True)
+
+
+def failures(lines):
+    """Of a log of `cargo test`: the output of the tests that failed, which may stand far above the log's end."""
+    said, inside = [], False
+    for line in lines:
+        begins = line.startswith("---- ") and line.endswith(" stdout ----")
+        inside = begins or (inside and line.strip() != "failures:" and not line.startswith("stack backtrace:"))
+        if inside:
+            said.append(line)
+    return said[:FAILURE_LINES]
 
 
 def must(name, argv, **options):

@@ -34,6 +34,14 @@ class Licences(unittest.TestCase):
             self.assertEqual(len(list(licences.problems([{**package, **change}], {"MIT"}))), 1, change)
 
 
+class Failures(unittest.TestCase):
+    def test_what_a_failed_test_printed_is_shown(self):
+        log = ["test a ... FAILED", "failures:", "", "---- a stdout ----", "thread 'a' panicked at x.rs:1:", "Seen { 3 }"]
+        log += ["stack backtrace:", "   0: panic", "failures:", "    a", "", "   Doc-tests b"]
+        self.assertEqual(step.failures(log), log[3:6])
+        self.assertEqual(step.failures(["test result: ok. 3 passed"]), [])
+
+
 class Counting(unittest.TestCase):
     def outcome(self, text, code=0):
         with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
