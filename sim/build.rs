@@ -1,5 +1,6 @@
-//! Emits the cores, verilates them and links the models; a library is kept by the hash of what it is made from.
+//! Emits the cores and the front, verilates them and links the models; a library is kept by the hash of what it is made from.
 use forebay_hdl::core::{BoardCore8, FleetCore64, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
+use forebay_hdl::front::{BoardFront8, REQUEST_CLOCKS};
 use forebay_hdl_tools::emit::{emit, Emitted};
 use forebay_hdl_tools::shim;
 use forebay_hdl_tools::verilator::{verilate, VerilateJob};
@@ -11,25 +12,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed=FOREBAY_VERILATOR");
     println!("cargo:rerun-if-env-changed=FOREBAY_CACHE");
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    link(&emit(&mut BoardCore8::default(), "core")?, "board8", &out)?;
-    link(&emit(&mut FleetCore64::default(), "core")?, "fleet64", &out)?;
+    link(&emit(&mut BoardCore8::default(), "core")?, "board8", "Core", &out)?;
+    link(&emit(&mut FleetCore64::default(), "core")?, "fleet64", "Core", &out)?;
+    link(&emit(&mut BoardFront8::default(), "front")?, "front8", "Front", &out)?;
     let latency = format!(
         "/// Clocks from a record to its verdict while nothing else waits.\n\
          pub const VERDICT_LATENCY_CLOCKS: u32 = {VERDICT_LATENCY_CLOCKS};\n\
          /// Clocks from a record to its event while nothing else waits.\n\
          pub const EVENT_LATENCY_CLOCKS: u32 = {EVENT_LATENCY_CLOCKS};\n\
          /// Clocks for which a bank is shown as in use behind the last sign of it.\n\
-         pub const LINGER_CLOCKS: u32 = {LINGER_CLOCKS};\n"
+         pub const LINGER_CLOCKS: u32 = {LINGER_CLOCKS};\n\
+         /// Clocks from the last beat of a plain frame with a whole request to its verdict, beside those for its bytes.\n\
+         pub const REQUEST_CLOCKS: u32 = {REQUEST_CLOCKS};\n"
     );
     std::fs::write(out.join("latency.rs"), latency)?;
     Ok(())
 }
 
-/// Makes the module `name` of a core.
-fn link(emitted: &Emitted, name: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+/// Makes the module `name` of a top, with its model under the name `of`.
+fn link(emitted: &Emitted, name: &str, of: &str, out: &Path) -> Result<(), Box<dyn Error>> {
     let prefix = format!("V{name}");
     let model = verilate(&VerilateJob::library(emitted, &prefix, true))?;
-    std::fs::write(out.join(format!("{name}.rs")), shim::rust_source(&emitted.ports, &prefix, "Core", true))?;
+    std::fs::write(out.join(format!("{name}.rs")), shim::rust_source(&emitted.ports, &prefix, of, true))?;
     println!("cargo:rustc-env=FOREBAY_{}_SHA256={}", name.to_uppercase(), emitted.sha256);
     println!("cargo:rustc-link-search=native={}", model.folder.display());
     for library in &model.libraries {

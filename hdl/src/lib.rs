@@ -8,6 +8,7 @@ pub mod core;
 pub mod exact;
 pub mod fields;
 pub mod frame;
+pub mod front;
 pub mod hash;
 pub mod http;
 pub mod inline;

@@ -4,6 +4,7 @@ use forebay_hdl::connection::Connection;
 use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
 use forebay_hdl::fields::Fields;
 use forebay_hdl::frame::Frame;
+use forebay_hdl::front::{BoardFront8, FleetFront64};
 use forebay_hdl::http::Http;
 use forebay_hdl::inline::{BoardInline8, FleetInline64};
 use forebay_hdl::leaf::Fifo;
@@ -49,6 +50,8 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<BoardCore8>("core, board");
     check::<FleetCore64>("core, fleet");
     check::<ProofCore8>("core, proof");
+    check::<BoardFront8>("front, board");
+    check::<FleetFront64>("front, fleet");
 }
 
 /// Files below a folder whose name ends so, sorted.

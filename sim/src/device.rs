@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 use std::ffi::NulError;
 
 /// Clocks after which an input that is not taken means that the core hangs.
-const STUCK_CLOCKS: u64 = 100_000;
+pub(crate) const STUCK_CLOCKS: u64 = 100_000;
 /// Clocks without any sign of life after which nothing is under way any more.
-const QUIET_CLOCKS: u32 = RECORD_PATTERN_CLOCKS + VERDICT_LATENCY_CLOCKS + 2;
+pub(crate) const QUIET_CLOCKS: u32 = RECORD_PATTERN_CLOCKS + VERDICT_LATENCY_CLOCKS + 2;
 
 /// What happened on the pins since [`Device::configure`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -292,6 +292,25 @@ impl SimDevice {
         self.random ^= self.random << 17;
         (self.random >> 33) as u32 % 100
     }
+
+    /// An input of the event log, taken.
+    fn give(&mut self, input: Input) -> Result<(), DeviceError> {
+        drive::put_input(&mut self.pins, &input);
+        for clocks in 0.. {
+            let out = self.clock()?;
+            if drive::input_taken(&self.pins, &out) {
+                break;
+            }
+            if clocks > STUCK_CLOCKS {
+                return Err(DeviceError::Stuck { clocks });
+            }
+        }
+        drive::clear_input(&mut self.pins);
+        if self.pipelined {
+            return Ok(());
+        }
+        self.flush()
+    }
 }
 
 impl Default for SimDevice {
@@ -341,7 +360,7 @@ impl Device for SimDevice {
         }
         (self.loaded, self.bank) = (false, !self.bank);
         self.command(drive::COMMAND_SWITCH, self.bank, 0)?;
-        self.submit(Input::Switch { bank: self.bank })
+        self.give(Input::Switch { bank: self.bank })
     }
 
     fn expire(&mut self) -> Result<(), DeviceError> {
@@ -384,21 +403,8 @@ impl Device for SimDevice {
     }
 
     fn submit(&mut self, input: Input) -> Result<(), DeviceError> {
-        drive::put_input(&mut self.pins, &input);
-        for clocks in 0.. {
-            let out = self.clock()?;
-            if drive::input_taken(&self.pins, &out) {
-                break;
-            }
-            if clocks > STUCK_CLOCKS {
-                return Err(DeviceError::Stuck { clocks });
-            }
-        }
-        drive::clear_input(&mut self.pins);
-        if self.pipelined {
-            return Ok(());
-        }
-        self.flush()
+        DeviceError::host_input(&input)?;
+        self.give(input)
     }
 
     fn poll(&mut self) -> Result<Option<Output>, DeviceError> {
@@ -415,6 +421,6 @@ impl Device for SimDevice {
     }
 }
 
-fn garbage(what: &str) -> DeviceError {
+pub(crate) fn garbage(what: &str) -> DeviceError {
     DeviceError::Garbage { what: what.to_string() }
 }

@@ -1,10 +1,14 @@
-//! The Verilated cores behind a safe model, and their in-process transport.
+//! The Verilated cores and the front behind a safe model, and their in-process transport.
 mod device;
 mod drive;
+mod frames;
+mod host_event;
 mod image;
 mod model;
+mod store;
 
 pub use device::{SimDevice, Stats};
+pub use frames::SimFrames;
 
 /// The generated model of the core of profile `board`, 8 bytes a clock: ports as fields, one call a clock.
 #[allow(missing_docs, unreachable_pub, clippy::all)]
@@ -18,9 +22,17 @@ pub mod fleet64 {
     include!(concat!(env!("OUT_DIR"), "/fleet64.rs"));
 }
 
+/// The generated model of the front of profile `board`, 8 bytes a clock.
+#[allow(missing_docs, unreachable_pub, clippy::all)]
+pub mod front8 {
+    include!(concat!(env!("OUT_DIR"), "/front8.rs"));
+}
+
 include!(concat!(env!("OUT_DIR"), "/latency.rs"));
 
 /// SHA-256 of the Verilog that the model of 8 bytes a clock was made from.
 pub const BOARD8_SHA256: &str = env!("FOREBAY_BOARD8_SHA256");
 /// SHA-256 of the Verilog that the model of 64 bytes a clock was made from.
 pub const FLEET64_SHA256: &str = env!("FOREBAY_FLEET64_SHA256");
+/// SHA-256 of the Verilog that the model of the front was made from.
+pub const FRONT8_SHA256: &str = env!("FOREBAY_FRONT8_SHA256");

@@ -65,7 +65,15 @@ macro_rules! seen {
         /// What stands at the outputs in a clock.
         #[derive(Clone, Debug)]
         pub(crate) struct Seen {
+            /// The beat at the input is taken.
+            pub(crate) s_ready: u8,
             $($(#[$meta])* pub(crate) $name: $type,)*
+        }
+
+        macro_rules! seen_of {
+            ($out:ident, $ready:expr) => {
+                Seen { s_ready: $ready, $($name: $out.$name,)* }
+            };
         }
 
         macro_rules! model {
@@ -105,7 +113,7 @@ macro_rules! seen {
                             punt_valid: u8::from(pins.punt.is_some()),
                             punt_record: pins.punt.unwrap_or_default(),
                         });
-                        Seen { $($name: out.$name,)* }
+                        seen_of!(out, out.s_ready)
                     }
                     fn trace_open(&mut self, path: &str) -> Result<(), NulError> {
                         crate::$module::Core::trace_open(self, path)
@@ -117,7 +125,6 @@ macro_rules! seen {
 }
 
 seen! {
-    s_ready: u8,
     release_ready: u8,
     tick_ready: u8,
     switch_ready: u8,
@@ -167,3 +174,8 @@ fn words(data: &[u8; BEAT_BYTES_MAX]) -> [u32; BEAT_BYTES_MAX / 4] {
 
 model!(board8, 8, BOARD, eight, u8);
 model!(fleet64, 64, FLEET, words, u16);
+
+/// What the front decides in a clock; its beats are those of frames.
+pub(crate) fn decided(out: &crate::front8::Outputs) -> Seen {
+    seen_of!(out, out.f_ready)
+}

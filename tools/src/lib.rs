@@ -6,6 +6,7 @@ pub mod compile;
 pub mod demo;
 mod error;
 pub mod explain;
+pub mod frames;
 pub mod replay;
 pub mod report;
 pub mod study;

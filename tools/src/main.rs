@@ -3,7 +3,7 @@ use clap::{Args, Parser, Subcommand};
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
-use forebay_tools::{compile, demo, explain, replay, study, Error};
+use forebay_tools::{compile, demo, explain, frames, replay, study, Error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
@@ -29,6 +29,13 @@ enum Command {
     /// decided by the exact software path. A damaged file is used up to the damage, with a warning. The exit code is 1
     /// if nothing could be read, if devices differ, or if a sum does not add up.
     Replay(Replay),
+    /// Show how the fabric reads the frames of captures, with no software in front of it.
+    ///
+    /// Every frame of the link goes to the device as it came; the device checks it, keeps the connections, and gives up those
+    /// that it cannot follow (a gap, an overlap that differs, ...). Shown are where the frames ended, what became of the
+    /// connections, and which requests were read in whole. Given-up connections stay with software to their end, and no slot
+    /// is taken. With `--device both` the simulated RTL and the twin are compared after every frame.
+    Frames(frames::Options),
     /// Show how one request was read: its fields with their bytes, its path, its verdict.
     ///
     /// The input is what a client sends on one connection, a JSON body (wrapped as a POST to /v1/messages), or a packet
@@ -140,6 +147,7 @@ struct VerifyLog {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Replay(options) => options.run(),
+        Command::Frames(options) => frames_of(&options),
         Command::Explain(options) => options.run(),
         Command::Compile(options) => options.run(),
         Command::Demo(options) => options.run(),
@@ -247,6 +255,10 @@ fn replay_files(files: &[PathBuf], engine: &mut Engine<'_>) -> Result<Vec<Captur
     let results = replay::run(files, engine, &mut warn, &mut progress);
     bar.finish_and_clear();
     results
+}
+
+fn frames_of(options: &frames::Options) -> Result<(), Error> {
+    print(&options.run(&mut |text| eprintln!("forebay: warning: {text}"))?)
 }
 
 impl Explain {

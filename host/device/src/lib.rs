@@ -1,9 +1,12 @@
 //! The Device trait, and the transport that runs the twin in process.
 use forebay_decide::table::{Tables, TablesError};
 use forebay_decide::Bundle;
-use forebay_spec::{Event, Input, Verdict};
+use forebay_spec::{Event, Input, Verdict, INPUT_ORDER};
 
+pub mod frames;
 pub mod twin;
+
+pub use frames::{FrameDevice, HostEvent, TwinFrames};
 pub use twin::TwinDevice;
 
 /// A piece of a connection's byte stream, in order, as TCP delivered it.
@@ -109,6 +112,19 @@ impl DeviceError {
         }
         Ok(Tables::new(bundle)?)
     }
+
+    /// Is it an input that the host gives?
+    ///
+    /// # Errors
+    /// `NoInput`: a record is made by the device alone, and a switch by [`Device::switch`].
+    pub fn host_input(input: &Input) -> Result<(), DeviceError> {
+        match input {
+            Input::Release(_) | Input::Tick { .. } | Input::PuntResult(_) => Ok(()),
+            Input::Record(_) | Input::Switch { .. } => {
+                Err(DeviceError::NoInput { what: INPUT_ORDER[usize::from(input.rank())] })
+            }
+        }
+    }
 }
 
 /// A front end, in hardware, simulated, or in software.
@@ -161,7 +177,7 @@ pub trait Device {
     /// Gives it a release, a tick, or a punt result.
     ///
     /// # Errors
-    /// `NoInput` for a switch, for which there is [`Device::switch`].
+    /// `NoInput` for a switch, for which there is [`Device::switch`], and for a record.
     fn submit(&mut self, input: Input) -> Result<(), DeviceError>;
 
     /// The next output; `None` when there is none yet.

@@ -4,7 +4,7 @@ use forebay_decide::datapath::Datapath;
 use forebay_decide::scheduler::{Arbiter, Counters, Scheduler};
 use forebay_decide::Bundle;
 use forebay_spec::limits::BOARD;
-use forebay_spec::{Input, Profile, PuntReason, INPUT_ORDER};
+use forebay_spec::{Input, Profile, PuntReason};
 use std::collections::VecDeque;
 
 /// A device in software. It counts no clocks.
@@ -46,6 +46,11 @@ impl TwinDevice {
     pub fn abort(&mut self, connection: u16, reason: PuntReason) {
         let TwinDevice { datapath, arbiter, scheduler, outputs, .. } = self;
         datapath.abort(connection, reason, &mut |record| take(arbiter, scheduler, outputs, Input::Record(record)));
+    }
+
+    /// The next output; `None` when there is none. As [`Device::poll`], which cannot fail here.
+    pub fn next_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
     }
 
     /// What has happened since reset.
@@ -121,15 +126,13 @@ impl Device for TwinDevice {
     }
 
     fn submit(&mut self, input: Input) -> Result<(), DeviceError> {
-        if matches!(input, Input::Switch { .. }) {
-            return Err(DeviceError::NoInput { what: INPUT_ORDER[usize::from(input.rank())] });
-        }
+        DeviceError::host_input(&input)?;
         take(&mut self.arbiter, &mut self.scheduler, &mut self.outputs, input);
         Ok(())
     }
 
     fn poll(&mut self) -> Result<Option<Output>, DeviceError> {
-        Ok(self.outputs.pop_front())
+        Ok(self.next_output())
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a packet to IP, and from IP to TCP.
 use super::Vlans;
 use etherparse::{EtherType, IpNumber, Ipv6ExtensionSlice, LaxNetSlice, LaxSlicedPacket, TcpSlice};
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 const NULL: u16 = 0;
@@ -87,6 +88,25 @@ pub(super) fn ip(link: u16, data: &[u8]) -> Option<Ip<'_>> {
     };
     let (protocol, cut) = (payload.ip_number, payload.incomplete);
     Some(Ip { src, dst, vlan, protocol, payload: payload.payload, cut, fragment })
+}
+
+/// The packet as an Ethernet frame; `None` if its link type is not read, or it is too short to have an IP version.
+pub(super) fn frame(link: u16, data: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let framed = |kind: &[u8], rest: &[u8]| Some(Cow::Owned([&[0; 12][..], kind, rest].concat()));
+    let cooked = |at: usize, from: usize| framed(data.get(at..at + 2)?, data.get(from..)?);
+    let ip = |from: usize| {
+        let rest = data.get(from..)?;
+        let version6 = rest.first()? >> 4 == 6;
+        framed(if version6 { &[0x86, 0xdd] } else { &[0x08, 0x00] }, rest)
+    };
+    match link {
+        ETHERNET => Some(Cow::Borrowed(data)),
+        LINUX_COOKED => cooked(14, 16),
+        LINUX_COOKED_2 => cooked(0, 20),
+        NULL | LOOP => ip(4),
+        _ if RAW.contains(&link) => ip(0),
+        _ => None,
+    }
 }
 
 /// The TCP segment in a whole IP packet; `Ok(None)` without one, `Err` with a damaged header.

@@ -151,20 +151,36 @@ pub struct Capture {
 impl Capture {
     /// Reads a file. A damaged one gives what stands before the damage, and a warning.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        let file = path.display().to_string();
-        let fail = |why: String| Error::File { file: file.clone(), why };
-        let meta = std::fs::metadata(path).map_err(|e| fail(unreadable(&e)))?;
-        // a pipe or a device has no size that could be held to the limit
-        if !meta.is_file() {
-            return Err(fail("it is no regular file; write the capture to one first".to_owned()));
-        }
-        if meta.len() > FILE_BYTES_MAX {
-            let bytes = meta.len();
-            return Err(fail(format!("it has {bytes} bytes, the limit is {FILE_BYTES_MAX}; split it with editcap -c")));
-        }
-        let data = std::fs::read(path).map_err(|e| fail(unreadable(&e)))?;
+        let (file, data) = contents(path)?;
         let name = path.file_stem().map_or_else(|| file.clone(), |s| s.to_string_lossy().into_owned());
         Self::parse(&name, &file, &data)
+    }
+
+    /// Gives every packet of a file to `each`, with its time in us, as an Ethernet frame without its check sequence. One
+    /// that was captured without an Ethernet header gets one with addresses of 0. What it returns is wrong with the file.
+    ///
+    /// # Errors
+    /// As [`Capture::load`].
+    pub fn frames(path: &Path, each: &mut dyn FnMut(u64, &[u8])) -> Result<Vec<String>, Error> {
+        let (file, data) = contents(path)?;
+        let (mut cut, mut headless) = (0_u64, 0_u64);
+        let damage = file::packets(&data, &mut |packet| {
+            cut += u64::from(packet.cut);
+            match link::frame(packet.link, packet.data) {
+                Some(frame) => each(packet.time_us, &frame),
+                None => headless += 1,
+            }
+        })
+        .map_err(|why| Error::File { file: file.clone(), why })?;
+        let mut warnings: Vec<String> =
+            damage.iter().map(|damage| format!("{file}: {damage}; what stands before it was used")).collect();
+        if cut > 0 {
+            warnings.push(format!("{file}: {cut} frames are cut and end as damaged; capture with a snap length of 0"));
+        }
+        if headless > 0 {
+            warnings.push(format!("{file}: {headless} packets are of a link type that has no frames, and left out"));
+        }
+        Ok(warnings)
     }
 
     /// The same for the content of a file.
@@ -235,6 +251,23 @@ impl Capture {
     pub fn bytes(&self, piece: &Piece) -> &[u8] {
         self.bytes.get(piece.range.clone()).unwrap_or_default()
     }
+}
+
+/// The name of a file for messages, and what is in it.
+fn contents(path: &Path) -> Result<(String, Vec<u8>), Error> {
+    let file = path.display().to_string();
+    let fail = |why: String| Error::File { file: file.clone(), why };
+    let meta = std::fs::metadata(path).map_err(|e| fail(unreadable(&e)))?;
+    // a pipe or a device has no size that could be held to the limit
+    if !meta.is_file() {
+        return Err(fail("it is no regular file; write the capture to one first".to_owned()));
+    }
+    if meta.len() > FILE_BYTES_MAX {
+        let bytes = meta.len();
+        return Err(fail(format!("it has {bytes} bytes, the limit is {FILE_BYTES_MAX}; split it with editcap -c")));
+    }
+    let data = std::fs::read(path).map_err(|e| fail(unreadable(&e)))?;
+    Ok((file, data))
 }
 
 fn unreadable(error: &std::io::Error) -> String {

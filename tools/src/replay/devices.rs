@@ -61,9 +61,15 @@ fn sim(vcd: Option<&Path>) -> Result<Box<dyn Device>, Error> {
 
 #[cfg(not(feature = "sim"))]
 fn sim(_: Option<&Path>) -> Result<Box<dyn Device>, Error> {
+    Err(no_simulation())
+}
+
+/// What is said where the simulation is not built in.
+#[cfg(not(feature = "sim"))]
+pub(crate) fn no_simulation() -> Error {
     let why = "this build has no simulation; build with --features sim (needs Verilator, `./x demo` installs it) \
                or use --device twin";
-    Err(Error::Usage(why.to_owned()))
+    Error::Usage(why.to_owned())
 }
 
 /// An event, its verdict if it has one, and what a clocked device took for it.

@@ -11,6 +11,8 @@ mod output;
 pub mod table;
 mod totals;
 
+#[cfg(not(feature = "sim"))]
+pub(crate) use devices::no_simulation;
 pub use devices::{open, Choice};
 pub use engine::{Engine, EventSink, Seen, Watch};
 pub use output::{Final, FinalAction, Outcome, PathTaken};

@@ -6,22 +6,22 @@ use std::fmt::Write;
 pub const LISTED_MAX: usize = 40;
 
 /// Columns, right-aligned where they hold numbers.
-struct Table {
+pub(crate) struct Table {
     right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn new(columns: &[(&str, bool)]) -> Self {
+    pub(crate) fn new(columns: &[(&str, bool)]) -> Self {
         let head = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         Table { right: columns.iter().map(|c| c.1).collect(), rows: vec![head] }
     }
 
-    fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let width = |c: usize| self.rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.right.len()).map(width).collect();
         let mut text = String::new();
@@ -51,7 +51,7 @@ pub fn table(results: &[CaptureResult], verbose: bool) -> String {
 }
 
 /// Foreign text made fit for a terminal: control characters are escaped, long text is cut.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     let mut shown: String = text
         .chars()
