@@ -3,7 +3,7 @@ use clap::{Args, Parser, Subcommand};
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
-use forebay_tools::{compile, demo, explain, frames, replay, study, Error};
+use forebay_tools::{clocks, compile, demo, explain, frames, replay, study, Error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
@@ -300,7 +300,8 @@ impl Demo {
         let outcomes = engine.capture(&sweep)?;
         results.push(CaptureResult { name: sweep.name, counts: sweep.counts, outcomes });
         let (totals, devices) = (engine.totals(), engine.device_names());
-        let numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results);
+        let mut numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results);
+        numbers.clocks = clocks::columns()?;
         let (html, json) = (self.out.join("index.html"), self.out.join("demo.json"));
         report::write_pair(&html, &json, &numbers)?;
         let (table, summary) = (replay::table::table(&results, false), replay::table::summary(totals, &devices));

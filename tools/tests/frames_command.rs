@@ -151,5 +151,5 @@ fn the_simulated_rtl_says_the_same_after_every_frame() {
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let both = json(&[&paths[..], &["--device", "both"]].concat());
     assert_eq!(both, json(&[&paths[..], &["--device", "twin"]].concat()));
-    assert_eq!(both[0]["decided"], 3);
+    assert_eq!(both[0]["decided"], 12);
 }

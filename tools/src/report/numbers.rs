@@ -1,5 +1,6 @@
 //! The numbers of a report.
 use crate::capture::Counts;
+use crate::clocks::Column;
 use crate::replay::{CaptureResult, FinalAction, PathTaken, Totals};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -52,6 +53,8 @@ pub struct Numbers {
     pub thresholds: Vec<u32>,
     /// Latency by body size, smallest body first.
     pub latency: Vec<LatencyPoint>,
+    /// Clocks by body size, width and policy; of the demo alone.
+    pub clocks: Vec<Column>,
     /// The captures, in the order of the replay.
     pub captures: Vec<CaptureNumbers>,
 }
@@ -72,6 +75,7 @@ impl Numbers {
             totals: totals.clone(),
             thresholds: policy.bundle().thresholds.to_vec(),
             latency: latency(results),
+            clocks: Vec::new(),
             captures: results.iter().map(CaptureNumbers::new).collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! The page.
 use super::numbers::{CaptureNumbers, Numbers};
 use super::plots;
+use crate::clocks::Column;
 use crate::replay::Span;
 use std::fmt::Write;
 
@@ -26,7 +27,7 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
          <code>max_tokens</code> reaches: {thresholds}.</p>\n\
          <p class=\"key\"><i class=\"first\"></i>admitted <i class=\"second\"></i>refused \
          <i class=\"third\"></i>without a level</p>\n<figure>{verdicts}</figure>\n{reasons}</section>\n\
-         {latency}\n\
+         {latency}\n{clocks}\
          <section>\n<h2>Read by the exact software path</h2>\n{punts}</section>\n\
          <section>\n<h2>Captures</h2>\n{captures}</section>\n\
          <footer><p>Conservation: {conservation}.</p></footer>\n</main>\n</body>\n</html>\n",
@@ -38,6 +39,7 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
         verdicts = plots::verdicts(t)?,
         reasons = shares("reason", t.reasons.iter().map(|(name, n)| (*name, *n))),
         latency = latency(numbers)?,
+        clocks = clocks(&numbers.clocks),
         punts = punts(numbers),
         captures = captures(&numbers.captures),
         conservation = t.conservation(),
@@ -92,6 +94,33 @@ fn latency(numbers: &Numbers) -> Result<String, String> {
          verdict, waiting left out</p>\n<figure>{}</figure>\n</section>",
         plots::latency(&numbers.latency)?
     ))
+}
+
+/// A row for each body, a column for each width and policy.
+fn clocks(columns: &[Column]) -> String {
+    let Some(first) = columns.first() else {
+        return String::new();
+    };
+    let mut table = "<section>\n<h2>Clocks by body, width and policy</h2>\n<p>Last body beat to record, and record to \
+                     verdict, each request alone, at 8 and 64 bytes a clock. With patterns for the model every record waits \
+                     for their tables.</p>\n\
+                     <div class=\"wide\"><table><tr><th class=\"n\">body bytes</th>"
+        .to_owned();
+    for c in columns {
+        let policy = if c.patterns { ", patterns" } else { "" };
+        let _ = write!(table, "<th class=\"n\">{} B{policy}</th>", c.beat_bytes);
+    }
+    table += "</tr>\n";
+    for (place, row) in first.rows.iter().enumerate() {
+        let cell = |c: &Column| {
+            let row = c.rows.get(place).filter(|r| r.body_bytes == row.body_bytes);
+            let clocks = row.map_or_else(|| "-".to_owned(), |r| format!("{} + {}", r.record_clocks, r.verdict_clocks));
+            format!("<td class=\"n\">{clocks}</td>")
+        };
+        let cells: String = columns.iter().map(cell).collect();
+        let _ = writeln!(table, "<tr><td class=\"n\">{}</td>{cells}</tr>", row.body_bytes);
+    }
+    table + "</table></div>\n</section>\n"
 }
 
 fn punts(numbers: &Numbers) -> String {
