@@ -7,11 +7,15 @@ use std::path::PathBuf;
 
 /// `cases`, a hundred times as many with `FOREBAY_SLOW=1`.
 pub fn scaled(cases: u32) -> u32 {
-    if std::env::var("FOREBAY_SLOW").is_ok_and(|v| v == "1") {
+    if slow() {
         cases * 100
     } else {
         cases
     }
+}
+
+fn slow() -> bool {
+    std::env::var("FOREBAY_SLOW").is_ok_and(|v| v == "1")
 }
 
 /// The folder of third-party test data, `FOREBAY_DATA`. Where it is not set, says so in the words that `./x test`
@@ -29,8 +33,24 @@ pub fn data(test: &str) -> Option<PathBuf> {
 /// # Panics
 /// With what `check` said, and the smallest sequence of choices that was found to make it say so.
 pub fn for_cases(cases: u32, bytes_max: usize, check: impl Fn(&mut Choices<'_>) -> Result<(), String>) {
-    let config =
-        Config { cases: scaled(cases), failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    for_so_many(scaled(cases), bytes_max, check);
+}
+
+/// The same for `cases`, or `slow_cases` with `FOREBAY_SLOW=1`: where a hundred times as many take too long.
+///
+/// # Panics
+/// As [`for_cases`].
+pub fn for_cases_or(
+    cases: u32,
+    slow_cases: u32,
+    bytes_max: usize,
+    check: impl Fn(&mut Choices<'_>) -> Result<(), String>,
+) {
+    for_so_many(if slow() { slow_cases } else { cases }, bytes_max, check);
+}
+
+fn for_so_many(cases: u32, bytes_max: usize, check: impl Fn(&mut Choices<'_>) -> Result<(), String>) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let result = TestRunner::new_with_rng(config, rng)
         .run(&vec(any::<u8>(), 0..=bytes_max), |bytes| check(&mut Choices::new(&bytes)).map_err(TestCaseError::fail));
