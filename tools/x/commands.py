@@ -94,6 +94,10 @@ def cmd_synth(args):
 def cmd_bench(args):
     if args[:1] == ["study"]:
         return bench_study(args[1:])
+    if args[:1] == ["peers"]:
+        import peers
+
+        return peers.main(args[1:])
     machine.ensure()
     return call(["cargo", "run", "--release", "-p", "forebay-testbench", "--bin", "bench", "--", *args])
 
@@ -107,6 +111,16 @@ def bench_study(rest):
         rest = ["--traces", os.path.join(data, "traces"), "--scene", "clients,pools,outages", *rest]
     # the study needs no simulated RTL
     return call(["cargo", "run", "--release", "-q", "-p", "forebay-tools", "--bin", "forebay", "--", "study", *rest])
+
+
+def cmd_clients(args):
+    parser = parser_for("clients", COMMANDS["clients"][0])
+    parser.add_argument("--engines", action="store_true", help="with a real llama.cpp behind the daemon instead of its echo engine")
+    options = parser.parse_args(args)
+    machine.ensure()
+    import clients
+
+    return clients.llama() if options.engines else clients.echo()
 
 
 def cmd_fuzz(args):
@@ -197,7 +211,8 @@ COMMANDS = {
     "rtl": ("emit the Verilog of every block and top to build/rtl", cmd_rtl),
     "lint": ("emit the Verilog and lint it with the pinned Verilator and the oldest one", cmd_lint),
     "synth": ("LUT, FF, BRAM and logic depth of each block; writes hdl/synthesis.md (--check: is it stale?)", cmd_synth),
-    "bench": ("measure speed: simulation, twin and reference; `bench study`: the scheduler beside other policies", cmd_bench),
+    "bench": ("measure speed: simulation, twin, reference; `bench study`: scheduling policies; `bench peers`: gateways", cmd_bench),
+    "clients": ("official clients against the daemon and its echo engine; --engines: and a real llama.cpp", cmd_clients),
     "fuzz": ("fuzz one target or all, --seconds for each", cmd_fuzz),
     "wave": ("replay a capture through the RTL and write build/wave.vcd", cmd_wave),
     "slow": ("the long tests: many seeds, full traces", cmd_slow),

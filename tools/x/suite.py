@@ -66,6 +66,8 @@ def parts():
         Part("tests of the simulation", cargo_test("-p", "forebay-sim", "-p", "forebay-testbench")),
         Part("tests of the tools on the simulation", cargo_test("-p", "forebay-tools", "--features", "sim")),
         Part("demo", [*x, "demo"]),
+        Part("official clients", [*x, "clients"]),
+        Part("official clients and llama.cpp", [*x, "clients", "--engines"], heavy=True),
         Part("fuzz, short", [*x, "fuzz", "--seconds", "20"], heavy=True),
         Part("synthesis", [*x, "synth", "--compare"], heavy=True),
     ]

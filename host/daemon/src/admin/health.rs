@@ -1,0 +1,50 @@
+//! Health, and latencies of the last minute.
+use crate::app::App;
+use crate::clock::now_ms;
+use crate::histogram::WINDOW_MS;
+use serde_json::json;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Is it sound, and what there is.
+pub(super) fn state(app: &App) -> (bool, String) {
+    let state = app.state();
+    let engines: Vec<_> = state
+        .engines
+        .iter()
+        .map(|e| {
+            json!({"name": e.settings.name, "alive": e.breaker.is_alive(now_ms()), "running": e.running.get(),
+                   "requests_max": e.settings.requests_max})
+        })
+        .collect();
+    let device = !app.decider.gauges().lost.load(Relaxed);
+    let alive = state.engines.iter().any(|e| e.breaker.is_alive(now_ms()));
+    let draining = app.leaving.load(Relaxed);
+    let status = match (device, alive, draining) {
+        (false, ..) => "device lost",
+        (_, false, _) => "no engine alive",
+        (_, _, true) => "draining",
+        _ => "ok",
+    };
+    let body = json!({"status": status, "engines": engines, "running": app.decider.running(),
+                      "in_progress": app.metrics.in_progress.get()});
+    (device && alive, body.to_string())
+}
+
+/// A percentile of each latency within the window.
+///
+/// # Errors
+/// A query that asks for something else.
+pub(super) fn latency(app: &App, query: &str) -> Result<String, String> {
+    let asked = query.strip_prefix("latency=").and_then(|text| text.parse::<f64>().ok());
+    let Some(percent) = asked.filter(|p| *p > 0.0 && *p <= 100.0) else {
+        return Err("ask for /health?latency=N, N a percentile over 0 and up to 100\n".to_owned());
+    };
+    let now = now_ms();
+    let figure = |h: &crate::histogram::Histogram| match h.percentile(percent, now) {
+        Some((us, count)) => json!({"us": us, "count": count}),
+        None => json!({"us": null, "count": 0}),
+    };
+    let body = json!({"percentile": percent, "window_ms": WINDOW_MS, "decision": figure(&app.metrics.decision),
+                      "first_token": figure(&app.metrics.first_token), "total": figure(&app.metrics.total)});
+    Ok(body.to_string())
+}

@@ -1,0 +1,122 @@
+//! `/metrics`, as Prometheus reads it.
+use crate::app::App;
+use crate::clock::now_ms;
+use crate::histogram::{Histogram, BOUNDS_US};
+use crate::metrics::Outcome;
+use forebay_spec::ReleaseKind;
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP forebay_{name} {help}\n# TYPE forebay_{name} {kind}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.head(name, kind, help);
+        let _ = writeln!(self.0, "forebay_{name} {value}");
+    }
+
+    /// Names of labels and their values are ours: nothing of a client gets here.
+    fn labelled<'a>(
+        &mut self,
+        (name, kind, help): (&str, &str, &str),
+        label: &str,
+        values: impl IntoIterator<Item = (&'a str, u64)>,
+    ) {
+        self.head(name, kind, help);
+        for (text, value) in values {
+            let _ = writeln!(self.0, "forebay_{name}{{{label}=\"{text}\"}} {value}");
+        }
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
+        self.head(name, "histogram", help);
+        let (bounds, count, sum_us) = histogram.totals();
+        for (bound, below) in BOUNDS_US.iter().zip(bounds) {
+            let _ = writeln!(self.0, "forebay_{name}_bucket{{le=\"{}\"}} {below}", *bound as f64 / 1e6);
+        }
+        let _ = writeln!(self.0, "forebay_{name}_bucket{{le=\"+Inf\"}} {count}");
+        let _ = writeln!(self.0, "forebay_{name}_sum {}\nforebay_{name}_count {count}", sum_us as f64 / 1e6);
+    }
+}
+
+pub(super) fn page(app: &App) -> String {
+    let mut page = Page(String::with_capacity(8_192));
+    requests(&mut page, app);
+    connections(&mut page, app);
+    decision(&mut page, app);
+    engines(&mut page, app);
+    let m = &app.metrics;
+    page.histogram("decision_seconds", "From the end of a body to its decision.", &m.decision);
+    page.histogram("first_token_seconds", "From the head of a request to its first token.", &m.first_token);
+    page.histogram("total_seconds", "From the head of a request to the end of its reply.", &m.total);
+    page.0
+}
+
+fn requests(page: &mut Page, app: &App) {
+    let m = &app.metrics;
+    page.one("requests_total", "counter", "Requests whose head has come.", m.requests.get());
+    page.one("requests_in_progress", "gauge", "Requests that have not ended.", m.in_progress.get());
+    let outcomes = Outcome::ALL.map(|o| (o.name(), m.outcome(o).get()));
+    page.labelled(("outcomes_total", "counter", "Requests that have ended, each in one way."), "outcome", outcomes);
+    page.labelled(("reasons_total", "counter", "Requests that did not go well, by reason."), "reason", m.reasons.all());
+    page.one("cancelled_total", "counter", "Requests whose client left while an engine worked.", m.cancelled.get());
+    page.one("broken_total", "counter", "Replies that an engine did not bring to their end.", m.broken.get());
+    page.one("retries_total", "counter", "Attempts at another engine.", m.retries.get());
+    page.one("retries_denied_total", "counter", "Retries left out for there were too many.", m.retries_denied.get());
+    page.one("input_tokens_total", "counter", "Prompt tokens, as engines count.", m.input_tokens.get());
+    page.one("output_tokens_total", "counter", "Tokens of replies, as engines count.", m.output_tokens.get());
+    let reloads = [("taken", m.reloads[0].get()), ("refused", m.reloads[1].get())];
+    page.labelled(("reloads_total", "counter", "Reloads of the configuration."), "result", reloads);
+}
+
+fn connections(page: &mut Page, app: &App) {
+    let m = &app.metrics;
+    page.one("connections", "gauge", "Connections open.", m.connections.get());
+    page.one("connections_refused_total", "counter", "Connections over the limit.", m.connections_refused.get());
+    page.one("tls_handshakes_failed_total", "counter", "TLS handshakes that failed.", m.handshakes_failed.get());
+    let expired = ["header", "idle", "write"].into_iter().zip(m.connections_expired.iter().map(|c| c.get()));
+    let head = ("connections_expired_total", "counter", "Connections closed by a limit of time.");
+    page.labelled(head, "limit", expired);
+    page.one("streams", "gauge", "Streamed replies open.", m.streams.get());
+    page.one("body_bytes", "gauge", "Bytes of bodies held.", m.body_bytes.get());
+    page.one("draining", "gauge", "1 once the daemon is to be left alone.", app.leaving.load(Relaxed).into());
+}
+
+fn decision(page: &mut Page, app: &App) {
+    let g = app.decider.gauges();
+    page.one("device_lost", "gauge", "1 if the device does not answer any more.", g.lost.load(Relaxed).into());
+    page.one("admitted_total", "counter", "Slots granted.", g.admit.load(Relaxed));
+    page.one("refused_total", "counter", "Requests that the device refused.", g.refuse.load(Relaxed));
+    page.one("rejected_total", "counter", "Requests that the device rejected.", g.reject.load(Relaxed));
+    let released = ReleaseKind::ALL.iter().map(|k| (k.name(), g.released[usize::from(k.code())].load(Relaxed)));
+    page.labelled(("released_total", "counter", "Slots given back."), "kind", released);
+    let levels: Vec<String> = (0..g.in_flight.len()).map(|l| l.to_string()).collect();
+    let running = levels.iter().map(String::as_str).zip(g.in_flight.iter().map(|n| n.load(Relaxed)));
+    page.labelled(("running", "gauge", "Requests that hold a slot."), "level", running);
+    let state = app.state();
+    let tenants = state.tenants.iter().map(|t| (t.name.as_str(), t.running.get()));
+    page.labelled(("tenant_running", "gauge", "Requests of a tenant that run."), "tenant", tenants);
+}
+
+fn engines(page: &mut Page, app: &App) {
+    let state = app.state();
+    let all = &state.engines;
+    let each = |value: fn(&crate::engine::Engine) -> u64| all.iter().map(move |e| (e.settings.name.as_str(), value(e)));
+    let alive = each(|e| e.breaker.is_alive(now_ms()).into());
+    page.labelled(("engine_alive", "gauge", "1 if it gets requests."), "engine", alive);
+    page.labelled(("engine_running", "gauge", "Requests on it."), "engine", each(|e| e.running.get()));
+    page.labelled(("engine_requests_total", "counter", "Requests sent to it."), "engine", each(|e| e.requests.get()));
+    page.labelled(("engine_failures_total", "counter", "Those that it failed."), "engine", each(|e| e.failures.get()));
+    let head = ("engine_connects_total", "counter", "Connections opened to it.");
+    page.labelled(head, "engine", each(|e| e.connects.get()));
+    page.head("engine_reuse_ratio", "gauge", "Share of its requests that found an open connection.");
+    for engine in all {
+        let (requests, connects) = (engine.requests.get(), engine.connects.get());
+        let reused = requests.saturating_sub(connects) as f64 / requests.max(1) as f64;
+        let _ = writeln!(page.0, "forebay_engine_reuse_ratio{{engine=\"{}\"}} {reused:.4}", engine.settings.name);
+    }
+}

@@ -1,0 +1,144 @@
+//! Start, reload and end.
+use crate::admin::Admin;
+use crate::app::{App, State};
+use crate::config::{Config, Limits};
+use crate::decision::Decider;
+use crate::engine::breaker::Allow;
+use crate::log;
+use crate::server::{Listener, TlsSlot};
+use forebay_device::TwinDevice;
+use forebay_spec::limits::FLEET;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// How often the end of the last connection is looked for.
+const DRAIN_LOOK: Duration = Duration::from_millis(5);
+
+/// A running daemon.
+pub struct Daemon {
+    app: Arc<App>,
+    listeners: Vec<Listener>,
+    tls: Vec<Arc<TlsSlot>>,
+    admin: Option<Admin>,
+    probes: JoinHandle<()>,
+}
+
+impl Daemon {
+    /// Binds all listeners and starts to serve.
+    ///
+    /// # Errors
+    /// What is in the way, with what to do about it.
+    pub async fn start(config: Config) -> Result<Self, String> {
+        let device = Box::new(TwinDevice::new(FLEET));
+        let decider = Decider::start(device, &config.policy).map_err(|e| e.to_string())?;
+        let config = Arc::new(config);
+        let app = Arc::new(App::new(decider, State::new(config.clone(), false, None)?)?);
+        let listen = |l| Listener::start(l, app.clone());
+        let listeners = config.listen.iter().map(listen).collect::<Result<Vec<_>, String>>()?;
+        let admin = config.admin.map(|address| Admin::start(address, app.clone())).transpose()?;
+        let tls = listeners.iter().filter_map(|l| l.tls.clone()).collect();
+        let probes = tokio::spawn(probe(app.clone()));
+        for listener in &listeners {
+            log::event("info", "listening", &[("address", &listener.address.to_string())]);
+        }
+        Ok(Daemon { app, listeners, tls, admin, probes })
+    }
+
+    /// Where clients come to, in the order of the configuration.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().map(|l| l.address).collect()
+    }
+
+    /// Where operators come to.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(|a| a.address)
+    }
+
+    /// What all requests share.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Reads the configuration and all its files again. What is not sound is refused whole: all stays as it was.
+    ///
+    /// # Errors
+    /// What is wrong, with its line.
+    pub async fn reload(&self) -> Result<(), String> {
+        let before = self.app.state();
+        let result = match Config::load(&before.config.file) {
+            Ok(config) => self.exchange(config).await,
+            Err(error) => Err(error.to_string()),
+        };
+        self.app.metrics.reloads[usize::from(result.is_err())].add(1);
+        match &result {
+            Ok(()) => log::event("info", "reloaded", &[]),
+            Err(why) => log::event("error", "reload_refused", &[("why", why)]),
+        }
+        result
+    }
+
+    /// Takes another configuration.
+    ///
+    /// # Errors
+    /// What it asks for that needs a restart, or what the device does not take.
+    pub async fn exchange(&self, config: Config) -> Result<(), String> {
+        let before = self.app.state();
+        let file = config.file.display().to_string();
+        if config.listen != before.config.listen || config.admin != before.config.admin {
+            return Err(format!(
+                "{file}: an address or a certificate file of [[listen]] or [admin] differs; restart for that"
+            ));
+        }
+        if config.threads != before.config.threads {
+            return Err(format!("{file}: threads differs; restart for that"));
+        }
+        let config = Arc::new(config);
+        let state = State::new(config.clone(), !before.bank, Some(&before))?;
+        let certificates = self.tls.iter().map(|slot| slot.read()).collect::<Result<Vec<_>, String>>()?;
+        let bank = self.app.decider.load(config.policy.bundle().clone()).await.map_err(|e| e.to_string())?;
+        self.tls.iter().zip(certificates).for_each(|(slot, config)| slot.set(config));
+        self.app.exchange(State { bank, ..state });
+        Ok(())
+    }
+
+    /// Ends: no more connections, those that are there to their end, within the limits.
+    pub async fn drain(self) {
+        let limits = self.app.state().config.limits.clone();
+        self.app.leaving.store(true, Relaxed);
+        log::event("info", "draining", &[]);
+        tokio::time::sleep(Limits::ms(limits.drain_wait_ms)).await;
+        self.app.drain.send_replace(true);
+        for listener in self.listeners {
+            listener.closed().await;
+        }
+        let end = tokio::time::Instant::now() + Limits::ms(limits.drain_timeout_ms);
+        while self.app.metrics.connections.get() > 0 && tokio::time::Instant::now() < end {
+            tokio::time::sleep(DRAIN_LOOK).await;
+        }
+        self.probes.abort();
+        let left = self.app.metrics.in_progress.get().to_string();
+        log::event("info", "drained", &[("cut_off", &left)]);
+    }
+}
+
+/// Asks each engine from time to time whether it is there.
+async fn probe(app: Arc<App>) {
+    loop {
+        let interval_ms = app.state().config.limits.probe_interval_ms;
+        if interval_ms == 0 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            continue;
+        }
+        tokio::time::sleep(Duration::from_millis(interval_ms)).await;
+        for engine in app.state().engines.clone() {
+            // an open breaker is closed by a probe only when its time is over: an engine may answer that it is well
+            // and serve nobody
+            if engine.breaker.allow(crate::clock::now_ms()) != Allow::No {
+                tokio::spawn(async move { engine.probe().await });
+            }
+        }
+    }
+}

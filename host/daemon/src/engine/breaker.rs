@@ -1,0 +1,109 @@
+//! The circuit breaker of an engine: after some failures in a row it is left alone for a while, then tried by one.
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// State of a breaker.
+#[derive(Debug)]
+pub struct Breaker {
+    failures_max: u64,
+    open_ms: u64,
+    failures: AtomicU64,
+    /// Open until then; 0 while closed.
+    until_ms: AtomicU64,
+    /// One request or probe is trying an engine whose time is over.
+    trial: AtomicBool,
+}
+
+/// What a breaker says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allow {
+    /// Requests may go.
+    Yes,
+    /// This one may go, and nobody else until it has told how it went.
+    Trial,
+    /// No.
+    No,
+}
+
+impl Breaker {
+    /// A closed one.
+    pub fn new(failures_max: u64, open_ms: u64) -> Self {
+        Breaker {
+            failures_max,
+            open_ms,
+            failures: AtomicU64::new(0),
+            until_ms: AtomicU64::new(0),
+            trial: AtomicBool::new(false),
+        }
+    }
+
+    /// Would a request be let through? Nothing changes by asking.
+    pub fn is_alive(&self, now_ms: u64) -> bool {
+        match self.until_ms.load(Relaxed) {
+            0 => true,
+            until => now_ms >= until && !self.trial.load(Relaxed),
+        }
+    }
+
+    /// Lets a request through, or not.
+    pub fn allow(&self, now_ms: u64) -> Allow {
+        match self.until_ms.load(Relaxed) {
+            0 => Allow::Yes,
+            until if now_ms >= until && !self.trial.swap(true, Relaxed) => Allow::Trial,
+            _ => Allow::No,
+        }
+    }
+
+    /// The engine has answered.
+    pub fn success(&self) {
+        self.failures.store(0, Relaxed);
+        self.until_ms.store(0, Relaxed);
+        self.trial.store(false, Relaxed);
+    }
+
+    /// The engine has failed.
+    pub fn failure(&self, now_ms: u64) {
+        let failures = self.failures.fetch_add(1, Relaxed) + 1;
+        if failures >= self.failures_max {
+            self.until_ms.store(now_ms + self.open_ms, Relaxed);
+        }
+        self.trial.store(false, Relaxed);
+    }
+
+    /// A trial ended without an answer either way: its client left.
+    pub fn undecided(&self) {
+        self.trial.store(false, Relaxed);
+    }
+
+    /// Is it open?
+    pub fn is_open(&self) -> bool {
+        self.until_ms.load(Relaxed) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_opens_after_failures_in_a_row_and_closes_by_one_trial() {
+        let breaker = Breaker::new(3, 100);
+        for _ in 0..2 {
+            breaker.failure(10);
+            assert_eq!(breaker.allow(10), Allow::Yes);
+        }
+        breaker.success();
+        (0..3).for_each(|_| breaker.failure(20));
+        assert!(breaker.is_open() && !breaker.is_alive(119));
+        assert_eq!(breaker.allow(119), Allow::No);
+        assert!(breaker.is_alive(120));
+        assert_eq!(breaker.allow(120), Allow::Trial);
+        assert_eq!(breaker.allow(121), Allow::No, "one at a time");
+        breaker.failure(130);
+        assert_eq!(breaker.allow(229), Allow::No, "open again");
+        assert_eq!(breaker.allow(230), Allow::Trial);
+        breaker.undecided();
+        assert_eq!(breaker.allow(231), Allow::Trial, "a trial without an answer is given again");
+        breaker.success();
+        assert_eq!(breaker.allow(232), Allow::Yes);
+    }
+}

@@ -1,0 +1,67 @@
+//! Requests with a prompt: read, decided, sent to an engine, answered.
+mod count;
+mod decide;
+mod open;
+mod read;
+mod reply;
+
+pub use read::{read, Asked};
+
+use crate::app::{App, State};
+use crate::body::ReplyBody;
+use crate::problem::Problem;
+use crate::route::json;
+use crate::ticket::Ticket;
+use forebay_messages::header::{EVENT_STREAM, X_FOREBAY_LAYER};
+use forebay_messages::Api;
+use hyper::header::{HeaderName, HeaderValue, CACHE_CONTROL, CONTENT_TYPE};
+use hyper::Response;
+use std::sync::Arc;
+
+/// Where a decision is made.
+const LAYER: &str = "twin";
+
+/// Answers a request that has been read. What it holds goes with the answer's body, and comes back with it.
+pub async fn serve(app: Arc<App>, state: Arc<State>, mut ticket: Ticket, asked: Box<Asked>) -> Response<ReplyBody> {
+    let dialect = asked.api.dialect();
+    let id = ticket.id.clone();
+    match answer(app, &state, &mut ticket, &asked).await {
+        Ok(Answer::Whole(body)) => json(body),
+        Ok(Answer::Stream(reply)) => {
+            drop(asked);
+            let mut response = Response::new(ReplyBody::stream(|pieces| reply.run(pieces, ticket)));
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            layer(response)
+        }
+        Err(problem) => {
+            ticket.failed(&problem);
+            layer(problem.response(dialect, &id))
+        }
+    }
+}
+
+fn layer(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
+    response.headers_mut().insert(HeaderName::from_static(X_FOREBAY_LAYER), HeaderValue::from_static(LAYER));
+    response
+}
+
+enum Answer {
+    Whole(Vec<u8>),
+    Stream(Box<reply::Reply>),
+}
+
+async fn answer(app: Arc<App>, state: &State, ticket: &mut Ticket, asked: &Asked) -> Result<Answer, Problem> {
+    if asked.api == Api::CountTokens {
+        let body = count::count(state, ticket, asked).await?;
+        ticket.passed(200);
+        return Ok(Answer::Whole(body.into_bytes()));
+    }
+    let admitted = decide::decide(&app, state, ticket, asked).await?;
+    let reply = open::open(app, state, ticket, asked, admitted).await?;
+    match reply.is_stream() {
+        true => Ok(Answer::Stream(Box::new(reply))),
+        false => reply.whole(ticket).await.map(Answer::Whole),
+    }
+}

@@ -1,0 +1,89 @@
+//! A daemon on a port of its own, and a plain client.
+pub(crate) mod client;
+pub(crate) mod fake;
+pub(crate) mod process;
+
+use forebay_daemon::{Config, Daemon};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+/// The head of each test configuration: port 0, no log.
+pub(crate) const HEAD: &str = "log.requests = false\naccess.anonymous = \"loopback\"\n";
+/// An echo engine for every model.
+pub(crate) const ECHO: &str = "[[engine]]\nname = \"echo\"\nkind = \"echo\"\n";
+/// Listeners of each test configuration.
+pub(crate) const LISTEN: &str = "[[listen]]\naddress = \"127.0.0.1:0\"\n[admin]\naddress = \"127.0.0.1:0\"\n";
+
+/// How long a test waits for what has to come.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A daemon with these engines and settings.
+pub(crate) async fn daemon(rest: &str) -> Daemon {
+    daemon_in(rest, Path::new(".")).await
+}
+
+/// The same, with files that the settings name in this folder.
+pub(crate) async fn daemon_in(rest: &str, folder: &Path) -> Daemon {
+    Daemon::start(config(rest, folder)).await.unwrap()
+}
+
+/// A configuration. Lines before the first table stay at the top.
+pub(crate) fn config(rest: &str, folder: &Path) -> Config {
+    let tables = rest.find('[').unwrap_or(rest.len());
+    let (top, tables) = rest.split_at(tables);
+    let limits = if rest.contains("[limits]") { "" } else { "[limits]\nprobe_interval_ms = 0\n" };
+    let text = format!("{top}\n{HEAD}{LISTEN}{limits}{tables}");
+    Config::parse("test.toml", &text, folder).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// An engine table for another daemon, or a fake.
+pub(crate) fn engine(name: &str, kind: &str, address: SocketAddr) -> String {
+    format!("[[engine]]\nname = \"{name}\"\nkind = \"{kind}\"\nurl = \"http://{address}\"\n")
+}
+
+/// Where clients come to.
+pub(crate) fn address(daemon: &Daemon) -> SocketAddr {
+    daemon.addresses()[0]
+}
+
+/// Waits until nothing runs, and checks that the sums hold.
+pub(crate) async fn at_rest(daemon: &Daemon) {
+    let app = daemon.app();
+    let state = app.state();
+    let rest = || {
+        app.metrics.at_rest()?;
+        let g = app.decider.gauges();
+        let released: u64 = g.released.iter().map(|n| n.load(std::sync::atomic::Ordering::Relaxed)).sum();
+        let admitted = g.admit.load(std::sync::atomic::Ordering::Relaxed);
+        let rules = [
+            (app.decider.running() == 0, "no slot taken"),
+            (admitted == released, "every slot given back once"),
+            (state.engines.iter().all(|e| e.running.get() == 0), "no place taken"),
+            (state.tenants.iter().all(|t| t.running.get() == 0), "no tenant's request running"),
+        ];
+        rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(*rule))
+    };
+    eventually("at rest", || rest().err()).await;
+}
+
+/// Waits until there is nothing to complain about.
+pub(crate) async fn eventually<T: std::fmt::Debug>(what: &str, mut complaint: impl FnMut() -> Option<T>) {
+    let end = std::time::Instant::now() + PATIENCE;
+    while let Some(still) = complaint() {
+        assert!(std::time::Instant::now() < end, "{what}: {still:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A body for `/v1/messages`.
+pub(crate) fn messages(text: &str, stream: bool) -> String {
+    serde_json::json!({"model": "m", "max_tokens": 64, "stream": stream, "messages": [{"role": "user", "content": text}]})
+        .to_string()
+}
+
+/// A body for `/v1/chat/completions`.
+pub(crate) fn chat(text: &str, stream: bool) -> String {
+    serde_json::json!({"model": "m", "max_tokens": 64, "stream": stream, "messages": [{"role": "user", "content": text}]})
+        .to_string()
+}

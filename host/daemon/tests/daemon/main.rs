@@ -1,0 +1,16 @@
+//! The daemon over real sockets: port 0, a plain client, engines that are echoes, other daemons, or fakes.
+#![allow(clippy::unwrap_used, reason = "tests fail aloud")]
+
+mod access;
+mod admin;
+mod cancel;
+mod common;
+mod drain;
+mod engines;
+mod examples;
+mod http2;
+mod limits;
+mod refuse;
+mod reload;
+mod serve;
+mod streams;

@@ -1,0 +1,118 @@
+//! JSON read in one pass without copies.
+//!
+//! [`Doc::parse`] checks a whole text and notes where each value starts and ends; [`Value`]s are places in it. Strings
+//! stay in the text until somebody asks for them, so a body of a megabyte costs one scan. What is valid follows
+//! `spec/json.md`: RFC 8259, not too deep, a surrogate without its partner is invalid, and of members
+//! with one name the last counts. There is no recursion.
+mod parse;
+mod text;
+mod value;
+mod write;
+
+pub(crate) use value::Value;
+pub(crate) use write::{object, push_string, Object};
+
+/// Objects and arrays within each other, by default and in what an engine sends; a text that goes deeper is invalid.
+pub const DEPTH_MAX: usize = 1_024;
+/// Names and values in one text, by default and in what an engine sends; a text with more is invalid.
+pub const VALUES_MAX: usize = 2 << 20;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    False,
+    True,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// Its name with an article, for messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::False | Kind::True => "a boolean",
+            Kind::Number => "a number",
+            Kind::String => "a string",
+            Kind::Array => "an array",
+            Kind::Object => "an object",
+        }
+    }
+}
+
+/// One value: its bytes, and the node behind its last descendant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    start: u32,
+    end: u32,
+    next: u32,
+    kind: Kind,
+    /// A string with a backslash in it.
+    escaped: bool,
+}
+
+/// Why a text is not JSON.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}{} at byte {at}", limit.map_or(String::new(), |limit| format!(" ({limit})")))]
+pub struct JsonError {
+    /// What is wrong.
+    pub what: &'static str,
+    /// The limit, if it is about one.
+    pub limit: Option<usize>,
+    /// Where, in bytes from 0.
+    pub at: usize,
+}
+
+impl JsonError {
+    const fn new(what: &'static str, at: usize) -> Self {
+        JsonError { what, limit: None, at }
+    }
+}
+
+/// How large a text may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// Names and values; each costs 16 bytes of memory.
+    pub(crate) values_max: usize,
+    /// Objects and arrays within each other.
+    pub(crate) depth_max: usize,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Size { values_max: VALUES_MAX, depth_max: DEPTH_MAX }
+    }
+}
+
+/// A checked text with the places of its values.
+#[derive(Clone, Debug)]
+pub(crate) struct Doc<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+}
+
+impl<'a> Doc<'a> {
+    /// Checks bytes that should be JSON text of at most 4 GiB.
+    pub(crate) fn parse(bytes: &'a [u8], size: &Size) -> Result<Self, JsonError> {
+        let text = std::str::from_utf8(bytes).map_err(|e| JsonError::new("it is not UTF-8", e.valid_up_to()))?;
+        let nodes = parse::parse(bytes, size)?;
+        Ok(Doc { text, nodes })
+    }
+
+    /// The same for text that an engine has sent.
+    pub(crate) fn of(text: &'a str) -> Result<Self, JsonError> {
+        let nodes = parse::parse(text.as_bytes(), &Size::default())?;
+        Ok(Doc { text, nodes })
+    }
+
+    /// The value that the text is.
+    pub(crate) fn root(&self) -> Value<'_, 'a> {
+        Value::new(self, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Streams held to their grammar.
+//!
+//! [`MessagesGuard`] and [`ChatGuard`] take the events of an engine, one by one, and hand on what is right. What is
+//! broken is repaired if that cannot change what was meant (an event left out, sent twice, or with a wrong index), and
+//! else ended with an error, so that a client never takes half a reply for a whole one.
+mod chat;
+mod messages;
+mod stop;
+mod usage;
+
+pub use chat::{ChatGuard, ChatOptions};
+pub use messages::{MessagesGuard, MessagesOptions};
+pub use stop::StopFilter;
+pub use usage::Usage;
+
+pub(crate) use messages::Members;
+
+use crate::error::ApiError;
+
+/// Where events go.
+pub trait Sink {
+    /// Takes one event: its name, empty in chat streams, and its data.
+    fn event(&mut self, name: &str, data: &str);
+}
+
+/// Written as an event stream.
+impl Sink for Vec<u8> {
+    fn event(&mut self, name: &str, data: &str) {
+        crate::sse::write(self, name, data);
+    }
+}
+
+/// What a guard has seen so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The first id, or the first text, reasoning or tool delta that is not empty. Headers, pings and empty role chunks
+    /// do not count; the name of a tool does.
+    pub first_token: bool,
+    /// Deltas that count as output: about the tokens so far, where the engine does not tell.
+    pub deltas: u64,
+    /// What the engine told.
+    pub usage: Usage,
+    /// Why the reply ended, in the words of the engine's API.
+    pub stop_reason: Option<String>,
+    /// Events that were repaired or left out.
+    pub repairs: u64,
+    /// The stream is over: nothing more is handed on.
+    pub ended: bool,
+    /// Why, if it ended with an error.
+    pub error: Option<ApiError>,
+}
