@@ -1,5 +1,5 @@
 //! Writes the Verilog of every block and top: `rtl --out DIR`, one file each and `blocks.tsv`, their list.
-use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
+use forebay_hdl::core::{BoardCore8, ProofCore8};
 use forebay_hdl::front::BoardFront8;
 use forebay_hdl::{
     arbiter, connection, fields, frame, http, inline, models, patterns, scan, tag, tenants, text, verdict,
@@ -22,7 +22,7 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 24] = [
+const ENTRIES: [Entry; 23] = [
     Entry { block: "frame", top: "frame", profile: "board", width: "8", make: make::<frame::Frame<8, 64, 11, 12>> },
     Entry {
         block: "frame",
@@ -68,7 +68,6 @@ const ENTRIES: [Entry; 24] = [
     Entry { block: "arbiter", top: "arbiter", profile: "", width: "", make: make::<arbiter::Arbiter> },
     Entry { block: "verdict", top: "verdict", profile: "board", width: "", make: make::<verdict::BoardVerdict> },
     Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },
-    Entry { block: "core", top: "core_64", profile: "fleet", width: "64", make: make::<FleetCore64> },
     Entry { block: "core", top: "core_proof", profile: "proof", width: "8", make: make::<ProofCore8> },
     Entry { block: "front", top: "front", profile: "board", width: "8", make: make::<BoardFront8> },
 ];

@@ -17,6 +17,8 @@ const _: () = assert!(BLOOM_SLICES == 4 && BLOOM_SLICE_BITS == 256 * 32);
 pub struct Bloom<const BASE: u16> {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// Clears what waits for the memories.
+    pub reset: Signal<In, Bit>,
     /// A configuration word is written.
     pub cfg_valid: Signal<In, Bit>,
     /// Its word address.
@@ -89,5 +91,12 @@ impl<const BASE: u16> Logic for Bloom<BASE> {
                 self.hits.val().replace_bit(i, self.s2_words[i].q.val().get_bit(self.s2_bits[i].q.val().index()));
         }
         self.s3_hit.d.next = self.hits.val().all();
+
+        // keeps these from becoming shift registers, which are slow at their end
+        if self.reset.val() {
+            for i in 0..4 {
+                self.s2_bits[i].d.next = 0.into();
+            }
+        }
     }
 }

@@ -17,6 +17,8 @@ const _: () = assert!(TABLE_CHOICES == 2 && TABLE_BUCKETS == 64 && TABLE_WAYS ==
 pub struct Exact<const BASE: u16> {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// Clears what waits for the memories.
+    pub reset: Signal<In, Bit>,
     /// A configuration word is written.
     pub cfg_valid: Signal<In, Bit>,
     /// Its word address.
@@ -113,5 +115,10 @@ impl<const BASE: u16> Logic for Exact<BASE> {
         }
         self.found.next = self.s3_same.q.val().any();
         self.index.next = self.joined.val();
+
+        // keeps this from becoming a shift register, which is slow at its end
+        if self.reset.val() {
+            self.s2_key.d.next = 0.into();
+        }
     }
 }

@@ -36,10 +36,10 @@ pub struct Numbers<const W: usize, const B: usize, const A: usize> {
     /// Its field.
     pub live_field: Signal<In, Bits<3>>,
     /// Output of `Places`.
-    pub ends: Signal<In, Bits<W>>,
-    /// Output of `Places`.
+    pub end_lane: Signal<In, Bits<3>>,
+    /// Output of `Places`, for the beat at stage 7.
     pub full: Signal<In, Bits<1>>,
-    /// Output of `Places`.
+    /// Output of `Places`, for the beat at stage 7.
     pub end_place: Signal<In, Bits<3>>,
     /// Output of `Classes`, for the beat at stage 7.
     pub high: Signal<In, Bits<B>>,
@@ -49,8 +49,8 @@ pub struct Numbers<const W: usize, const B: usize, const A: usize> {
     pub values: Signal<Out, Bits<NUMBERS_BITS>>,
     // stage 6: where each is looked at
     sites: [NumberSite<W>; 3],
-    s6_here: [DFF<Bits<W>>; 3],
-    s6_place: [DFF<Bits<3>>; 3],
+    s6_lane: [DFF<Bits<3>>; 3],
+    s6_number_ends: DFF<Bits<W>>,
     s6_goes_on: [DFF<Bit>; 3],
     fraction: [Signal<Local, Bits<1>>; 3],
     fraction_delay: [Delay<1, 3>; 3],
@@ -62,9 +62,10 @@ pub struct Numbers<const W: usize, const B: usize, const A: usize> {
     s7_goes_on: [DFF<Bit>; 3],
     // stage 8: its text
     texts: [NumberText; 3],
-    full_delay: Delay<1, 2>,
+    full_over: Signal<Local, Bit>,
     beat_tail: NumberTail<W, B>,
     s7_tail: DFF<Bits<NUMBER_BITS>>,
+    s7_over: DFF<Bit>,
     number_history: NumberHistory<W>,
     history_state: ContextAhead<NUMBER_BITS, A>,
     goes_on: Signal<Local, Bits<3>>,
@@ -81,11 +82,10 @@ pub struct Numbers<const W: usize, const B: usize, const A: usize> {
 impl<const W: usize, const B: usize, const A: usize> Logic for Numbers<W, B, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, s7_tail);
-        clock!(self, clock, full_delay, history_state);
+        dff_setup!(self, clock, s6_number_ends, s7_tail, s7_over);
+        clock!(self, clock, history_state);
         for i in 0..3 {
-            self.s6_here[i].clock.next = self.clock.val();
-            self.s6_place[i].clock.next = self.clock.val();
+            self.s6_lane[i].clock.next = self.clock.val();
             self.s6_goes_on[i].clock.next = self.clock.val();
             self.fraction_delay[i].clock.next = self.clock.val();
             self.s7_rough[i].clock.next = self.clock.val();
@@ -106,10 +106,8 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Numbers<W, B, A> 
             self.sites[i].number_ends.next = self.number_ends.val();
             self.sites[i].live.next = self.live.val();
             self.sites[i].live_field.next = self.live_field.val();
-            self.sites[i].ends.next = self.ends.val();
-            self.sites[i].end_place.next = self.end_place.val();
-            self.s6_here[i].d.next = self.sites[i].here.val();
-            self.s6_place[i].d.next = self.sites[i].place.val();
+            self.sites[i].end_lane.next = self.end_lane.val();
+            self.s6_lane[i].d.next = self.sites[i].place_lane.val();
             self.s6_goes_on[i].d.next = self.sites[i].goes_on.val();
             self.fraction[i].next = 0.into();
             if self.sites[i].fraction.val() {
@@ -117,16 +115,25 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Numbers<W, B, A> 
             }
             self.fraction_delay[i].d.next = self.fraction[i].val();
         }
+        self.s6_number_ends.d.next = self.number_ends.val();
         // 7: the lane, and what is before it
+        self.full_over.next = false;
         for i in 0..3 {
             self.rough_numbers[i].high.next = self.high.val();
-            self.rough_numbers[i].here.next = self.s6_here[i].q.val();
+            self.rough_numbers[i].place_lane.next = self.s6_lane[i].q.val();
+            self.rough_numbers[i].goes_on.next = self.s6_goes_on[i].q.val();
+            self.rough_numbers[i].number_ends.next = self.s6_number_ends.q.val();
+            self.rough_numbers[i].end_place.next = self.end_place.val();
             self.s7_rough[i].d.next = self.rough_numbers[i].rough.val();
             self.s7_early[i].d.next = self.rough_numbers[i].early.val();
-            self.s7_place[i].d.next = self.s6_place[i].q.val();
-            self.s7_goes_on[i].d.next = self.s6_goes_on[i].q.val();
+            self.s7_place[i].d.next = self.rough_numbers[i].place.val();
+            self.s7_goes_on[i].d.next = self.s6_goes_on[i].q.val() & !self.full.val().any();
+            if self.s6_goes_on[i].q.val() & self.full.val().any() {
+                self.full_over.next = true;
+            }
         }
-        self.full_delay.d.next = self.full.val();
+        self.s7_over.d.next = self.full_over.val();
+        self.beat_tail.over.next = self.full_over.val();
         self.beat_tail.high.next = self.high.val();
         self.s7_tail.d.next = self.beat_tail.tail.val();
         // 8: the text; that of a number which goes on is kept for the next beat
@@ -149,7 +156,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Numbers<W, B, A> 
         self.number_history.text1.next = self.texts[1].text.val();
         self.number_history.text2.next = self.texts[2].text.val();
         self.number_history.goes_on.next = self.goes_on.val();
-        self.number_history.full.next = self.full_delay.q.val().any();
+        self.number_history.over.next = self.s7_over.q.val();
         self.number_history.tail.next = self.s7_tail.q.val();
         self.number_history.history.next = self.history_state.state.val();
         self.history_state.state_next.next = self.number_history.history_next.val();

@@ -73,7 +73,7 @@ impl Logic for Digits {
     fn hdl(&self) -> Verilog {
         let n = WINDOW_BYTES;
         let mut code = format!("reg [{m}:0] number, run, odd, strange;\nreg [{d}:0] raw;\n", m = n - 1, d = 4 * n - 1);
-        code += "reg [3:1] point, nearest;\nreg [3:0] c;\nreg wide, with_fraction;\ninteger i;\n";
+        code += "reg [3:1] point, nearest;\nreg [3:0] c;\nreg [3:0] fours;\nreg wide;\ninteger i, k;\n";
         code += &format!(
             "reg [{m}:0] run1, strange1;\nreg [{d}:0] raw1;\nreg [3:1] point1;\nreg fraction1;\n",
             m = n - 1,
@@ -83,10 +83,10 @@ impl Logic for Digits {
                  plain = 0;\n  digits = 0;\nend\n";
         code += "// first clock: the run of bytes of numbers, newest byte first\nalways @(*) begin\n";
         code += &format!("  for (i = 0; i < {n}; i = i + 1) number[i] = |text[4*({} - i) +: 4];\n", n - 1);
-        code += "  run = number;\n";
-        for step in [1, 2, 4, 8] {
-            code += &format!("  run = run & ((run << {step}) | {n}'d{});\n", (1 << step) - 1);
-        }
+        code += "  // by fours, so that no chain over all of them comes of it\n  fours[0] = 1'b1;\n";
+        code += &format!("  for (k = 0; k < {n}; k = k + 4) begin\n");
+        code += "    for (i = 0; i < 4; i = i + 1) run[k + i] = fours[k / 4] & (&(number[k +: 4] | (4'd14 << i)));\n";
+        code += "    fours[k / 4 + 1] = fours[k / 4] & (&number[k +: 4]);\n  end\n";
         code += &format!("  for (i = 0; i < {n}; i = i + 1) begin\n    c = ~text[4*({} - i) +: 4];\n", n - 1);
         code +=
             &format!("    raw[4*i +: 4] = c & {{4{{run[i]}}}};\n    strange[i] = run[i] & (c >= 4'd{POINT});\n  end\n");

@@ -1,6 +1,7 @@
 //! Stage 1: what the bytes of a beat mean, and what of it can be said inside a lane.
 use super::classes::{BACKSLASH, BLANK, COLON, COMMA};
-use crate::leaf::lanes::{bit, each, lane, lanes, last_up, to_bytes, up, word, LANE_BYTES};
+use super::windows::{LANE_LETTERS_BITS, LETTER_BITS};
+use crate::leaf::lanes::{bit, each, lane, lanes, last_up, pick, to_bytes, up, word, LANE_BYTES};
 use forebay_spec::Kind;
 use rust_hdl::prelude::*;
 
@@ -150,10 +151,10 @@ pub struct Places<const W: usize> {
     /// Lane word: in bits 0 to 2 the first byte that closes a string or is not in the beat, 0 without one; in bit 3
     /// whether a string closes.
     pub places: Signal<Out, Bits<W>>,
-    /// Lane word: bit 0, the first byte behind the beat is in this lane.
-    pub ends: Signal<Out, Bits<W>>,
-    /// There is no such byte: the beat is full.
-    pub full: Signal<Out, Bit>,
+    /// The beat is full.
+    pub full: Signal<Out, Bits<1>>,
+    /// The lane of the first byte behind the beat; 0 if it is full.
+    pub end_lane: Signal<Out, Bits<3>>,
     /// Its place in the lane.
     pub end_place: Signal<Out, Bits<3>>,
 }
@@ -167,31 +168,62 @@ impl<const W: usize> Logic for Places<W> {
         };
         let count = (!keep).trailing_zeros().min(W as u32) as u64;
         self.places.next = lanes(W, first).into();
-        self.ends.next = lanes(W, |k| u64::from(count / 8 == k as u64)).into();
-        self.full.next = count == W as u64;
+        self.full.next = u64::from(count == W as u64).into();
+        self.end_lane.next = (count % W as u64 / 8).into();
         self.end_place.next = (count % 8).into();
     }
     fn connect(&mut self) {
         self.places.connect();
-        self.ends.connect();
         self.full.connect();
+        self.end_lane.connect();
         self.end_place.connect();
     }
     fn hdl(&self) -> Verilog {
         let mut code = format!("reg [{w}:0] one, upto;\ninteger k;\nalways @(*) begin\n", w = W - 1);
         code += "  one = closing | ~keep;\n  upto = one;\n";
         code += &crate::leaf::lanes::or_up("upto", W);
-        code += &format!("  one = one & ~{};\n  places = 0;\n  ends = 0;\n", up("upto", 1, W));
+        code += &format!("  one = one & ~{};\n  places = 0;\n", up("upto", 1, W));
         code += &format!("  for (k = 0; k < {W}; k = k + 8) begin\n");
         code += "    places[k] = one[k + 1] | one[k + 3] | one[k + 5] | one[k + 7];\n";
         code += "    places[k + 1] = one[k + 2] | one[k + 3] | one[k + 6] | one[k + 7];\n";
         code += "    places[k + 2] = |one[k + 4 +: 4];\n    places[k + 3] = |closing[k +: 8];\n";
-        code += "    ends[k] = ~keep[k + 7];\n    if (k > 0) ends[k] = ends[k] & keep[k - 1];\n  end\n";
-        code += &format!("  full = keep[{}];\n  end_place = 0;\n", W - 1);
+        code += &format!("  end\n  full = keep[{}];\n  end_lane = 0;\n  end_place = 0;\n", W - 1);
         code += "  // of a count in ones from the lowest bit on, each binary digit is told by neighbours\n";
-        code += &format!("  for (k = 0; k < {W}; k = k + 2) end_place[0] = end_place[0] | (keep[k] & ~keep[k + 1]);\n");
-        code += &format!("  for (k = 1; k < {W}; k = k + 4) end_place[1] = end_place[1] | (keep[k] & ~keep[k + 2]);\n");
-        code += &format!("  for (k = 3; k < {W}; k = k + 8) end_place[2] = end_place[2] | (keep[k] & ~keep[k + 4]);\n");
+        for digit in (0..6).filter(|digit| 1 << digit < W) {
+            let (name, step) = if digit < 3 { ("end_place", 1 << digit) } else { ("end_lane", 1 << digit) };
+            let bit = format!("{name}[{}]", digit % 3);
+            code += &format!("  for (k = {}; k < {W}; k = k + {})", step - 1, 2 * step);
+            code += &format!(" {bit} = {bit} | (keep[k] & ~keep[k + {step}]);\n");
+        }
         Verilog::Custom(code + "end\n")
+    }
+}
+
+/// The letters of the lane in which the beat ends; of the first one if it is full.
+#[derive(LogicBlock, Default)]
+pub struct EndLane<const W: usize, const B: usize> {
+    /// Output of `Classes`, of which the letters count.
+    pub low: Signal<In, Bits<B>>,
+    /// Output of [`Places`].
+    pub end_lane: Signal<In, Bits<3>>,
+    /// Letters, first one lowest.
+    pub letters: Signal<Out, Bits<LANE_LETTERS_BITS>>,
+}
+
+impl<const W: usize, const B: usize> Logic for EndLane<W, B> {
+    fn update(&mut self) {
+        let low = to_bytes(&self.low.val());
+        let lane = if W == LANE_BYTES { 0 } else { self.end_lane.val().index() };
+        let letters = low[LANE_BYTES * lane..].iter().take(LANE_BYTES).rev();
+        self.letters.next = letters.fold(0_u64, |word, byte| word << LETTER_BITS | u64::from(byte & 31)).into();
+    }
+    fn connect(&mut self) {
+        self.letters.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        let lanes: Vec<String> = (0..W / LANE_BYTES).map(|k| format!("low[{} +: 64]", 64 * k)).collect();
+        let mut code = String::from("reg [63:0] low_lane;\ninteger i;\nalways @(*) begin\n");
+        code += &format!("  low_lane = {};\n  for (i = 0; i < 8; i = i + 1)", pick("end_lane", &lanes));
+        Verilog::Custom(code + " letters[5*i +: 5] = low_lane[8*i +: 5];\nend\n")
     }
 }

@@ -14,18 +14,20 @@ mod windows;
 pub use classes::{Classes, CLASS_CLOCKS};
 pub use convert::Numbers;
 pub use digits::{Digits, ToBinary, DIGITS_BITS};
-pub use meaning::{Meaning, Openings, Places};
+pub use meaning::{EndLane, Meaning, Openings, Places};
 pub use names::{Expected, InName, NameParts};
 pub use numbers::{
     NumberHistory, NumberSite, NumberTail, NumberText, NumbersOut, RoughNumber, NUMBER_BITS, ROUGH_BITS,
 };
 pub use starts::{FirstStop, StartParts, Waiting, WAITING_BITS};
-pub use state::{Found, KindEvents, KindsUpdate, NumberWords, FOUND_BITS, KINDS_BITS, KINDS_STATE_BITS, NUMBERS_BITS};
+pub use state::{
+    Found, KindEvents, KindsUpdate, NumberWords, FOUND, FOUND_BITS, KINDS_BITS, KINDS_STATE_BITS, NUMBERS_BITS,
+};
 pub use table::{Known, NameFields, NameTable, NAME_FIELDS_BITS};
 pub use values::{Ends, LaneStrings, NumberRuns, LIVE_BITS};
-pub use windows::{Windows, HISTORY_BITS, WINDOW_LETTERS};
+pub use windows::{Windows, HISTORY_BITS, LANE_LETTERS_BITS, WINDOW_LETTERS};
 
-use crate::leaf::{Context, ContextAhead, Delay};
+use crate::leaf::{ContextAhead, Delay};
 use crate::scan::AHEAD_CLOCKS;
 use forebay_spec::config::ADDRESS_BITS;
 use forebay_spec::record::FIELDS;
@@ -50,20 +52,9 @@ pub const HEAD: [(&str, usize, usize); 8] = [
     ("body_bytes", 55, 25),
 ];
 
-/// Parts of what is found: name, lowest bit, and number of bits.
-pub const FOUND: [(&str, usize, usize); 7] = [
-    ("kinds", 0, KINDS_BITS),
-    ("max_tokens", 20, 32),
-    ("temperature_milli", 52, 32),
-    ("top_k", 84, 32),
-    ("name_escape", 116, 1),
-    ("value_escape", 117, 1),
-    ("odd", 118, 1),
-];
-
 // The stages below are these clocks; some widths stand in `update` as literals.
 const _: () = assert!(AHEAD_CLOCKS == CLASS_CLOCKS && convert::LATENCY_CLOCKS == 9);
-const _: () = assert!(FOUND_BITS == 119 && KINDS_BITS == 20 && WAITING_BITS == 4 && LIVE_BITS == 2);
+const _: () = assert!(FOUND_BITS == 119 && KINDS_BITS == 20 && WAITING_BITS == 5 && LIVE_BITS == 2);
 
 /// The block: `B` is `8 * W`, `A` the width of a connection number.
 #[derive(LogicBlock, Default)]
@@ -135,6 +126,7 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     meaning: Meaning<W, B>,
     openings: Openings<W>,
     beat_places: Places<W>,
+    letters_behind: EndLane<W, B>,
     s1_low: DFF<Bits<B>>,
     s1_member: DFF<Bits<W>>,
     s1_stop: DFF<Bits<W>>,
@@ -148,19 +140,18 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     s1_hoped: DFF<Bits<W>>,
     s1_last: DFF<Bits<W>>,
     s1_places: DFF<Bits<W>>,
-    s1_ends: DFF<Bits<W>>,
     s1_full: DFF<Bits<1>>,
+    s1_end_lane: DFF<Bits<3>>,
     s1_end_place: DFF<Bits<3>>,
-    // stage 2: windows of names; names inside lanes and over them; strings and numbers inside lanes
+    s1_behind: DFF<Bits<LANE_LETTERS_BITS>>,
+    // stage 2: windows of names; names inside lanes and over them
     windows: Windows<W, B>,
     history_state: ContextAhead<HISTORY_BITS, A>,
     name_table: NameTable<W, B>,
     lane_expected: Expected<W>,
-    expected_state: Context<1, A>,
+    expected_state: ContextAhead<1, A>,
     name_parts: NameParts<W>,
     first_stop: FirstStop<W>,
-    lane_strings: LaneStrings<W>,
-    number_runs: NumberRuns<W>,
     name_fields: NameFields,
     s2_expected: DFF<Bits<W>>,
     s2_opens: DFF<Bits<W>>,
@@ -172,20 +163,24 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     s2_opening: DFF<Bits<W>>,
     s2_low: DFF<Bits<B>>,
     s2_places: DFF<Bits<W>>,
-    content1_delay: Delay<W, 3>,
-    content2_delay: Delay<W, 3>,
-    strings_delay: Delay<W, 3>,
-    runs_delay: Delay<W, 3>,
-    // stage 3: which names are known; what may start
+    s2_closing: DFF<Bits<W>>,
+    s2_content: DFF<Bits<W>>,
+    s2_slash: DFF<Bits<W>>,
+    s2_number: DFF<Bits<W>>,
+    s2_no_number: DFF<Bits<W>>,
+    // stage 3: which names are known; what may start; strings and numbers inside lanes
     in_name: InName<W>,
-    name_state: Context<1, A>,
+    lane_strings: LaneStrings<W>,
+    number_runs: NumberRuns<W>,
+    name_state: ContextAhead<1, A>,
     lane_known: Known<W>,
     start_parts: StartParts<W, B>,
     s3_known: DFF<Bits<W>>,
+    s3_escapes: DFF<Bits<W>>,
     s3_starts: DFF<Bits<W>>,
     s3_lasts: DFF<Bits<W>>,
     name_escape: Signal<Local, Bits<1>>,
-    name_escape_delay: Delay<1, 12>,
+    name_escape_delay: Delay<1, 11>,
     // stage 4: what starts
     waiting: Waiting<W>,
     waiting_state: ContextAhead<WAITING_BITS, A>,
@@ -194,19 +189,20 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     s4_field: DFF<Bits<3>>,
     // stage 5: what ends, and the text of the model
     ends: Ends<W>,
-    live_state: Context<LIVE_BITS, A>,
+    live_state: ContextAhead<LIVE_BITS, A>,
     s5_take: DFF<Bits<W>>,
     s5_clear: DFF<Bit>,
     s5_closes: DFF<Bit>,
+    s5_escapes: DFF<Bits<W>>,
     s5_events: DFF<Bits<W>>,
     s5_number_ends: DFF<Bits<W>>,
     s5_live: DFF<Bit>,
     s5_field: DFF<Bits<3>>,
     value_escape: Signal<Local, Bits<1>>,
-    value_escape_delay: Delay<1, 10>,
-    ends_delay: Delay<W, 4>,
-    full_delay: Delay<1, 4>,
-    end_place_delay: Delay<3, 4>,
+    value_escape_delay: Delay<1, 9>,
+    full_delay: Delay<1, 5>,
+    end_lane_delay: Delay<3, 4>,
+    end_place_delay: Delay<3, 5>,
     // stage 6: kinds; stages 6 to 14: numbers
     kind_events: KindEvents<W>,
     hits_delay: Delay<FIELDS, 9>,
@@ -226,16 +222,17 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
     // tidy: long because the stages of one pipeline read best in a row
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, s1_low, s1_member, s1_stop, s1_opening, s1_closing, s1_content, s1_slash, s1_number);
-        dff_setup!(self, clock, s1_no_number, s1_sure, s1_hoped, s1_last, s1_places, s1_ends, s1_full, s1_end_place);
-        dff_setup!(self, clock, s2_expected, s2_opens, s2_escapes, s2_closers, s2_one);
-        dff_setup!(self, clock, s2_stop, s2_member, s2_opening, s2_low, s2_places, s3_known, s3_starts, s3_lasts);
-        dff_setup!(self, clock, s4_values, s4_sites, s4_field, s5_take, s5_clear, s5_closes, s5_events, s5_number_ends);
-        dff_setup!(self, clock, s5_live, s5_field, s15_state, found_out);
-        clock!(self, clock, classes, data_delay, history_state, expected_state, name_fields, content1_delay);
-        clock!(self, clock, content2_delay, strings_delay, runs_delay, name_state, name_table, name_escape_delay);
-        clock!(self, clock, waiting_state, live_state, value_escape_delay, ends_delay, full_delay, end_place_delay);
-        clock!(self, clock, hits_delay, kinds_delay, high_delay, numbers, kinds_state, number_words);
+        dff_setup!(self, clock, s1_low, s1_member, s1_stop, s1_opening, s1_closing, s1_content, s1_slash);
+        dff_setup!(self, clock, s1_number, s1_no_number, s1_sure, s1_hoped, s1_last, s1_places, s1_full);
+        dff_setup!(self, clock, s1_end_lane, s1_end_place, s1_behind, s2_closing, s2_content, s2_slash, s2_number);
+        dff_setup!(self, clock, s2_no_number, s2_expected, s2_opens, s2_escapes, s2_closers, s2_one, s2_stop);
+        dff_setup!(self, clock, s2_member, s2_opening, s2_low, s2_places, s3_known, s3_escapes, s3_starts);
+        dff_setup!(self, clock, s3_lasts, s4_values, s4_sites, s4_field, s5_take, s5_clear, s5_closes, s5_events);
+        dff_setup!(self, clock, s5_number_ends, s5_live, s5_escapes, s5_field, s15_state, found_out);
+        clock!(self, clock, classes, data_delay, history_state, expected_state, name_fields, lane_strings);
+        clock!(self, clock, number_runs, name_state, name_table, name_escape_delay, waiting_state, live_state);
+        clock!(self, clock, value_escape_delay, full_delay, end_lane_delay, end_place_delay, hits_delay);
+        clock!(self, clock, kinds_delay, high_delay, numbers, kinds_state, number_words);
         // what every stage needs of its beat
         for i in 0..LATENCY_CLOCKS {
             self.valids[i].clock.next = self.clock.val();
@@ -288,11 +285,11 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.s1_hoped.d.next = self.openings.hoped.val();
         self.s1_last.d.next = self.openings.last.val();
         self.s1_places.d.next = self.beat_places.places.val();
-        self.s1_ends.d.next = self.beat_places.ends.val();
-        self.s1_full.d.next = 0.into();
-        if self.beat_places.full.val() {
-            self.s1_full.d.next = 1.into();
-        }
+        self.s1_full.d.next = self.beat_places.full.val();
+        self.s1_end_lane.d.next = self.beat_places.end_lane.val();
+        self.letters_behind.low.next = self.classes.low.val();
+        self.letters_behind.end_lane.next = self.beat_places.end_lane.val();
+        self.s1_behind.d.next = self.letters_behind.letters.val();
         self.s1_end_place.d.next = self.beat_places.end_place.val();
         // 2: windows of names
         self.history_state.connection_ahead.next = self.connection_ahead.val();
@@ -301,7 +298,8 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.history_state.first_ahead.next = self.first.val();
         self.windows.low.next = self.s1_low.q.val();
         self.windows.places.next = self.s1_places.q.val();
-        self.windows.ends.next = self.s1_ends.q.val();
+        self.windows.end_lane.next = self.s1_end_lane.q.val();
+        self.windows.behind.next = self.s1_behind.q.val();
         self.windows.full.next = self.s1_full.q.val().any();
         self.windows.end_place.next = self.s1_end_place.q.val();
         self.windows.history.next = self.history_state.state.val();
@@ -313,11 +311,11 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.name_table.oldest.next = self.windows.oldest.val();
         self.name_table.older.next = self.windows.older.val();
         self.name_table.newest.next = self.windows.newest.val();
-        // 2: where names are expected; strings and numbers inside lanes
-        self.expected_state.next_connection.next = self.connection.val();
+        // 2: where names are expected
+        self.expected_state.connection_ahead.next = self.connection_ahead.val();
         self.expected_state.connection.next = self.connections[0].q.val();
         self.expected_state.valid.next = self.valids[0].q.val();
-        self.expected_state.first.next = self.firsts[0].q.val();
+        self.expected_state.first_ahead.next = self.first.val();
         self.lane_expected.last.next = self.s1_last.q.val();
         self.lane_expected.carry.next = self.expected_state.state.val();
         self.expected_state.state_next.next = self.lane_expected.carry_out.val();
@@ -328,11 +326,6 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.name_parts.content.next = self.s1_content.q.val();
         self.name_parts.slash.next = self.s1_slash.q.val();
         self.first_stop.stop.next = self.s1_stop.q.val();
-        self.lane_strings.closing.next = self.s1_closing.q.val();
-        self.lane_strings.content.next = self.s1_content.q.val();
-        self.lane_strings.slash.next = self.s1_slash.q.val();
-        self.number_runs.number.next = self.s1_number.q.val();
-        self.number_runs.no_number.next = self.s1_no_number.q.val();
         self.name_fields.cfg_valid.next = self.cfg_valid.val();
         self.name_fields.cfg_address.next = self.cfg_address.val();
         self.name_fields.cfg_data.next = self.cfg_data.val();
@@ -347,15 +340,16 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.s2_opening.d.next = self.s1_opening.q.val();
         self.s2_low.d.next = self.s1_low.q.val();
         self.s2_places.d.next = self.s1_places.q.val();
-        self.content1_delay.d.next = self.lane_strings.content1.val();
-        self.content2_delay.d.next = self.lane_strings.content2.val();
-        self.strings_delay.d.next = self.lane_strings.strings.val();
-        self.runs_delay.d.next = self.number_runs.runs.val();
+        self.s2_closing.d.next = self.s1_closing.q.val();
+        self.s2_content.d.next = self.s1_content.q.val();
+        self.s2_slash.d.next = self.s1_slash.q.val();
+        self.s2_number.d.next = self.s1_number.q.val();
+        self.s2_no_number.d.next = self.s1_no_number.q.val();
         // 3: names that are known; what may start
-        self.name_state.next_connection.next = self.connections[0].q.val();
+        self.name_state.connection_ahead.next = self.connection.val();
         self.name_state.connection.next = self.connections[1].q.val();
         self.name_state.valid.next = self.valids[1].q.val();
-        self.name_state.first.next = self.firsts[1].q.val();
+        self.name_state.first_ahead.next = self.firsts[0].q.val();
         self.in_name.opens.next = self.s2_opens.q.val();
         self.in_name.escapes.next = self.s2_escapes.q.val();
         self.in_name.closers.next = self.s2_closers.q.val();
@@ -373,14 +367,21 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.start_parts.low.next = self.s2_low.q.val();
         self.start_parts.places.next = self.s2_places.q.val();
         self.start_parts.closers.next = self.s2_closers.q.val();
+        self.s3_escapes.d.next = self.in_name.found.val();
         self.s3_known.d.next = self.lane_known.known.val();
         self.s3_starts.d.next = self.start_parts.starts.val();
         self.s3_lasts.d.next = self.start_parts.lasts.val();
         self.name_escape.next = 0.into();
-        if self.in_name.escape.val() {
+        if self.s3_escapes.q.val().any() {
             self.name_escape.next = 1.into();
         }
         self.name_escape_delay.d.next = self.name_escape.val();
+        // 3: strings and numbers inside lanes
+        self.lane_strings.closing.next = self.s2_closing.q.val();
+        self.lane_strings.content.next = self.s2_content.q.val();
+        self.lane_strings.slash.next = self.s2_slash.q.val();
+        self.number_runs.number.next = self.s2_number.q.val();
+        self.number_runs.no_number.next = self.s2_no_number.q.val();
         // 4: values that start
         self.waiting_state.connection_ahead.next = self.connections[0].q.val();
         self.waiting_state.connection.next = self.connections[2].q.val();
@@ -389,37 +390,40 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.waiting.known.next = self.s3_known.q.val();
         self.waiting.starts.next = self.s3_starts.q.val();
         self.waiting.lasts.next = self.s3_lasts.q.val();
+        self.waiting.closes.next = self.lane_strings.closes.val();
+        self.waiting.ended.next = self.number_runs.ended.val();
         self.waiting.state.next = self.waiting_state.state.val();
         self.waiting_state.state_next.next = self.waiting.state_next.val();
         self.s4_values.d.next = self.waiting.values.val();
         self.s4_sites.d.next = self.waiting.sites.val();
         self.s4_field.d.next = self.waiting.state_next.val().get_bits::<3>(1);
         // 5: values that end; the text of the model
-        self.live_state.next_connection.next = self.connections[2].q.val();
+        self.live_state.connection_ahead.next = self.connections[1].q.val();
         self.live_state.connection.next = self.connections[3].q.val();
         self.live_state.valid.next = self.valids[3].q.val();
-        self.live_state.first.next = self.firsts[3].q.val();
+        self.live_state.first_ahead.next = self.firsts[2].q.val();
         self.ends.values.next = self.s4_values.q.val();
         self.ends.sites.next = self.s4_sites.q.val();
-        self.ends.content1.next = self.content1_delay.q.val();
-        self.ends.content2.next = self.content2_delay.q.val();
-        self.ends.strings.next = self.strings_delay.q.val();
-        self.ends.runs.next = self.runs_delay.q.val();
+        self.ends.content1.next = self.lane_strings.content1.val();
+        self.ends.content2.next = self.lane_strings.content2.val();
+        self.ends.strings.next = self.lane_strings.strings.val();
+        self.ends.runs.next = self.number_runs.runs.val();
         self.ends.state.next = self.live_state.state.val();
         self.live_state.state_next.next = self.ends.state_next.val();
         self.s5_take.d.next = self.ends.take.val();
         self.s5_clear.d.next = self.ends.clear.val();
         self.s5_closes.d.next = self.ends.closes.val();
+        self.s5_escapes.d.next = self.ends.escapes.val();
         self.s5_events.d.next = self.ends.events.val();
         self.s5_number_ends.d.next = self.ends.number_ends.val();
         self.s5_live.d.next = self.ends.state_next.val().get_bit(0);
         self.s5_field.d.next = self.s4_field.q.val();
         self.value_escape.next = 0.into();
-        if self.ends.escape.val() {
+        if self.s5_escapes.q.val().any() {
             self.value_escape.next = 1.into();
         }
         self.value_escape_delay.d.next = self.value_escape.val();
-        self.ends_delay.d.next = self.s1_ends.q.val();
+        self.end_lane_delay.d.next = self.s1_end_lane.q.val();
         self.full_delay.d.next = self.s1_full.q.val();
         self.end_place_delay.d.next = self.s1_end_place.q.val();
         self.text_valid.next = self.valids[4].q.val();
@@ -444,7 +448,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.numbers.number_ends.next = self.s5_number_ends.q.val();
         self.numbers.live.next = self.s5_live.q.val();
         self.numbers.live_field.next = self.s5_field.q.val();
-        self.numbers.ends.next = self.ends_delay.q.val();
+        self.numbers.end_lane.next = self.end_lane_delay.q.val();
         self.numbers.full.next = self.full_delay.q.val();
         self.numbers.end_place.next = self.end_place_delay.q.val();
         self.numbers.high.next = self.high_delay.q.val();

@@ -1,5 +1,5 @@
 //! Stages 2 and 3: which strings are names.
-use crate::leaf::lanes::{bit, lane, lanes, last_lane, last_up, up, word, LANE_BYTES};
+use crate::leaf::lanes::{bit, entries, lane, lanes, last_up, up, word, LANE_BYTES};
 use rust_hdl::prelude::*;
 
 /// Stage 2: whether a name is expected where each lane begins.
@@ -35,11 +35,11 @@ impl<const W: usize> Logic for Expected<W> {
     }
     fn hdl(&self) -> Verilog {
         let count = W / LANE_BYTES;
-        let mut code = format!("reg [{t}:0] seen, names, entry;\ninteger k;\nalways @(*) begin\n", t = count - 1);
+        let mut code = format!("reg [{t}:0] seen, names;\nreg [{count}:0] entry;\n", t = count - 1);
+        code += "integer k;\nalways @(*) begin\n";
         code += &format!("  for (k = 0; k < {count}; k = k + 1) {{names[k], seen[k]}} = last[8*k +: 2];\n");
-        code += &last_lane("seen", &["names"], count);
-        code += &format!("  names = names | (~seen & {{{count}{{carry}}}});\n");
-        code += &format!("  entry = (names << 1) | carry;\n  carry_out = names[{}];\n  expected = 0;\n", count - 1);
+        code += &entries("entry", "seen", "names", "carry", count);
+        code += &format!("  carry_out = entry[{count}];\n  expected = 0;\n");
         code += &format!("  for (k = 0; k < {count}; k = k + 1) expected[8*k] = entry[k];\nend\n");
         Verilog::Custom(code)
     }
@@ -131,8 +131,8 @@ pub struct InName<const W: usize> {
     pub carry: Signal<In, Bits<1>>,
     /// Lane word: bit 0, a wanted name that closes in the lane is a name.
     pub named: Signal<Out, Bits<W>>,
-    /// There is a backslash in a name.
-    pub escape: Signal<Out, Bit>,
+    /// Lane word: bit 0, there is a backslash in a name.
+    pub found: Signal<Out, Bits<W>>,
     /// The string that opened last is a name.
     pub carry_out: Signal<Out, Bits<1>>,
 }
@@ -141,11 +141,12 @@ impl<const W: usize> Logic for InName<W> {
     fn update(&mut self) {
         let (opens, escapes) = (word(self.opens.val()), word(self.escapes.val()));
         let (closers, expected) = (word(self.closers.val()), word(self.expected.val()));
-        let (mut is_name, mut escape) = (self.carry.val().any(), false);
+        let (mut is_name, mut found) = (self.carry.val().any(), 0);
         self.named.next = lanes(W, |k| {
             let (opens, escapes, closers) = (lane(opens, k), lane(escapes, k), lane(closers, k));
             let expected = bit(lane(expected, k), 0);
-            escape |= bit(escapes, 0) || bit(escapes, 1) && expected || bit(escapes, 2) && is_name;
+            let escape = bit(escapes, 0) || bit(escapes, 1) && expected || bit(escapes, 2) && is_name;
+            found |= u64::from(escape) << (LANE_BYTES * k);
             let opened = bit(closers, 1) || bit(closers, 2) && expected;
             let named = if bit(closers, 0) { is_name } else { opened };
             if bit(opens, 0) {
@@ -154,26 +155,25 @@ impl<const W: usize> Logic for InName<W> {
             named.into()
         })
         .into();
-        self.escape.next = escape;
+        self.found.next = found.into();
         self.carry_out.next = u64::from(is_name).into();
     }
     fn connect(&mut self) {
         self.named.connect();
-        self.escape.connect();
+        self.found.connect();
         self.carry_out.connect();
     }
     fn hdl(&self) -> Verilog {
         let count = W / LANE_BYTES;
-        let mut code =
-            format!("reg [{t}:0] seen, names, entry, found;\ninteger k;\nalways @(*) begin\n", t = count - 1);
+        let mut code = format!("reg [{t}:0] seen, names;\nreg [{count}:0] entry;\n", t = count - 1);
+        code += "integer k;\nalways @(*) begin\n";
         code += &format!("  for (k = 0; k < {count}; k = k + 1) begin\n    seen[k] = opens[8*k];\n");
         code += "    names[k] = opens[8*k + 1] | (opens[8*k + 2] & expected[8*k]);\n  end\n";
-        code += &last_lane("seen", &["names"], count);
-        code += &format!("  names = names | (~seen & {{{count}{{carry}}}});\n");
-        code += &format!("  entry = (names << 1) | carry;\n  carry_out = names[{}];\n  named = 0;\n", count - 1);
+        code += &entries("entry", "seen", "names", "carry", count);
+        code += &format!("  carry_out = entry[{count}];\n  named = 0;\n  found = 0;\n");
         code += &format!("  for (k = 0; k < {count}; k = k + 1) begin\n");
         code += "    named[8*k] = closers[8*k] ? entry[k] : (closers[8*k + 1] | (closers[8*k + 2] & expected[8*k]));\n";
-        code += "    found[k] = escapes[8*k] | (escapes[8*k + 1] & expected[8*k]) | (escapes[8*k + 2] & entry[k]);\n";
-        Verilog::Custom(code + "  end\n  escape = |found;\nend\n")
+        code += "    found[8*k] = escapes[8*k] | (escapes[8*k + 1] & expected[8*k]) | (escapes[8*k + 2] & entry[k]);\n";
+        Verilog::Custom(code + "  end\nend\n")
     }
 }

@@ -1,6 +1,6 @@
 //! Stages 6 to 8: the text of the last number of a field in the beat.
 use super::classes::NO_NUMBER;
-use crate::leaf::lanes::{bit, lane, lanes, to_bytes, word};
+use crate::leaf::lanes::{bit, lane, pick, to_bytes, word};
 use forebay_spec::limits::WINDOW_BYTES;
 use forebay_spec::Field;
 use rust_hdl::prelude::*;
@@ -23,20 +23,16 @@ pub struct NumberSite<const W: usize> {
     pub wanted: Signal<In, Bits<3>>,
     /// Output of `Ends`, of which the fields count.
     pub events: Signal<In, Bits<W>>,
-    /// Output of `Ends`.
+    /// Output of `Ends`, without the places.
     pub number_ends: Signal<In, Bits<W>>,
     /// A wanted number goes on behind the beat.
     pub live: Signal<In, Bit>,
     /// Its field.
     pub live_field: Signal<In, Bits<3>>,
     /// Output of `Places`.
-    pub ends: Signal<In, Bits<W>>,
-    /// Output of `Places`.
-    pub end_place: Signal<In, Bits<3>>,
-    /// Lane word: bit 0, the first byte behind the number is in this lane.
-    pub here: Signal<Out, Bits<W>>,
-    /// Its place in the lane.
-    pub place: Signal<Out, Bits<3>>,
+    pub end_lane: Signal<In, Bits<3>>,
+    /// The lane of the first byte behind the number; any if there is none.
+    pub place_lane: Signal<Out, Bits<3>>,
     /// The number may have a fraction.
     pub fraction: Signal<Out, Bit>,
     /// The number goes on.
@@ -58,22 +54,18 @@ impl<const W: usize> Logic for NumberSite<W> {
         self.goes_on.next = goes_on;
         let of = if goes_on { live_field } else { field(0) };
         self.fraction.next = if any { of } else { wanted } == u64::from(Field::Temperature.code());
-        let here = lanes(W, |k| u64::from(last == Some(k)));
-        let ends = word(self.ends.val()) & lanes(W, |_| 1);
-        self.here.next = if goes_on { ends } else { here }.into();
-        let place = last.map_or(0, |k| lane(number_ends, k) >> 1 & 7);
-        self.place.next = if goes_on { self.end_place.val() } else { place.into() };
+        let last = last.unwrap_or(0) as u64;
+        self.place_lane.next = if goes_on { self.end_lane.val() } else { last.into() };
     }
     fn connect(&mut self) {
-        self.here.connect();
-        self.place.connect();
+        self.place_lane.connect();
         self.fraction.connect();
         self.goes_on.connect();
     }
     fn hdl(&self) -> Verilog {
         let n = W / 8;
         let (temperature, first) = (Field::Temperature.code(), NUMBERS[0].code());
-        let mut code = format!("reg [{t}:0] hit, later;\ninteger k;\nalways @(*) begin\n", t = n - 1);
+        let mut code = format!("reg [{t}:0] hit;\ninteger k;\nalways @(*) begin\n", t = n - 1);
         code += &format!("  for (k = 0; k < {n}; k = k + 1)\n    hit[k] = number_ends[8*k]");
         if n == 1 {
             code += &format!(" & (wanted == 3'd{first});\n  goes_on = live & (wanted == 3'd{first});\n");
@@ -85,21 +77,31 @@ impl<const W: usize> Logic for NumberSite<W> {
             code += " & (events[8*k + 1 +: 3] == wanted);\n  goes_on = live & (live_field == wanted);\n";
             code += &format!("  fraction = wanted == 3'd{temperature};\n");
         }
-        code += "  later = hit >> 1;\n";
-        for step in [1, 2, 4].into_iter().filter(|step| *step < n) {
-            code += &format!("  later = later | (later >> {step});\n");
+        code += "  place_lane = goes_on ? end_lane : 3'd0;\n";
+        for digit in 0..n.ilog2() {
+            code += &format!("  if (~goes_on) place_lane[{digit}] = {};\n", last_digit(n, digit));
         }
-        code += "  hit = hit & ~later;\n  here = 0;\n  place = 0;\n";
-        code += &format!("  for (k = 0; k < {n}; k = k + 1) begin\n    here[8*k] = goes_on ? ends[8*k] : hit[k];\n");
-        code += "    place = place | ({3{hit[k]}} & number_ends[8*k + 1 +: 3]);\n  end\n";
-        Verilog::Custom(code + "  if (goes_on) place = end_place;\nend\n")
+        Verilog::Custom(code + "end\n")
     }
+}
+
+/// A binary digit of the number of the last of `n` lanes with `hit`.
+fn last_digit(n: usize, digit: u32) -> String {
+    let step = 1 << digit;
+    // lanes that have the digit alike, taken together; the last ones are asked first
+    (1..n / step).fold(String::from("1'b0"), |rest, j| {
+        let hit = format!("(|hit[{}:{}])", step * (j + 1) - 1, step * j);
+        if j % 2 == 1 {
+            format!("({hit} | {rest})")
+        } else {
+            format!("(~{hit} & {rest})")
+        }
+    })
 }
 
 impl<const W: usize> NumberSite<W> {
     fn nowhere(&mut self) {
-        self.here.next = 0.into();
-        self.place.next = 0.into();
+        self.place_lane.next = 0.into();
         self.fraction.next = false;
         self.goes_on.next = false;
     }
@@ -111,38 +113,46 @@ pub struct RoughNumber<const W: usize, const B: usize> {
     /// Output of `Classes`, of which the parts of numbers count.
     pub high: Signal<In, Bits<B>>,
     /// Output of [`NumberSite`].
-    pub here: Signal<In, Bits<W>>,
+    pub place_lane: Signal<In, Bits<3>>,
+    /// Output of [`NumberSite`].
+    pub goes_on: Signal<In, Bit>,
+    /// Output of `Ends`, of which the places count.
+    pub number_ends: Signal<In, Bits<W>>,
+    /// Output of `Places`.
+    pub end_place: Signal<In, Bits<3>>,
     /// The text from `WINDOW_BYTES` before the lane on; in a beat of one lane that of this lane, always.
     pub rough: Signal<Out, Bits<ROUGH_BITS>>,
     /// Part of it is before the beat: it is in the first lane, it is in the second.
     pub early: Signal<Out, Bits<2>>,
+    /// The place in the lane of the first byte behind the number.
+    pub place: Signal<Out, Bits<3>>,
 }
 
 impl<const W: usize, const B: usize> Logic for RoughNumber<W, B> {
     fn update(&mut self) {
-        let here = if W == 8 { 1 } else { word(self.here.val()) };
+        let k = if W == 8 { 0 } else { self.place_lane.val().index() };
         let mut text = [0; WINDOW_BYTES].to_vec();
         text.extend(to_bytes(&self.high.val()).iter().map(|byte| byte & 15));
-        let found: Vec<usize> = (0..W / 8).filter(|k| bit(here, 8 * k)).collect();
-        let byte = |i: usize| found.iter().fold(0, |byte, k| byte | text[8 * k + i]);
-        self.rough.next =
-            (0..ROUGH_BITS).fold(Bits::default(), |bits, i| bits.replace_bit(i, byte(i / 4) >> (i % 4) & 1 == 1));
-        self.early.next = (u64::from(bit(here, 0)) | u64::from(W > 8 && bit(here, 8 % W)) << 1).into();
+        let bit = |i: usize| text[8 * k + i / 4] >> (i % 4) & 1 == 1;
+        self.rough.next = (0..ROUGH_BITS).fold(Bits::default(), |bits, i| bits.replace_bit(i, bit(i)));
+        self.early.next = (u64::from(k == 0) | u64::from(k == 1) << 1).into();
+        let place = lane(word(self.number_ends.val()), k) >> 1 & 7;
+        self.place.next = if self.goes_on.val() { self.end_place.val() } else { place.into() };
     }
     fn connect(&mut self) {
         self.rough.connect();
         self.early.connect();
+        self.place.connect();
     }
     fn hdl(&self) -> Verilog {
         let top = 4 * (WINDOW_BYTES + W) - 1;
-        let mut code = format!("reg [{top}:0] text;\ninteger i, k;\nalways @(*) begin\n  text = 0;\n");
+        let lanes = |f: &dyn Fn(usize) -> String| pick("place_lane", &(0..W / 8).map(f).collect::<Vec<_>>());
+        let mut code = format!("reg [{top}:0] text;\ninteger i;\nalways @(*) begin\n  text = 0;\n");
         code += &format!("  for (i = 0; i < {W}; i = i + 1) text[4*i + {NUMBER_BITS} +: 4] = high[8*i +: 4];\n");
-        if W == 8 {
-            return Verilog::Custom(code + &format!("  rough = text[{}:0];\n  early = 2'd1;\nend\n", ROUGH_BITS - 1));
-        }
-        code += &format!("  rough = 0;\n  for (k = 0; k < {W}; k = k + 8)\n");
-        code += &format!("    rough = rough | ({{{ROUGH_BITS}{{here[k]}}}} & text[4*k +: {ROUGH_BITS}]);\n");
-        Verilog::Custom(code + "  early = {here[8], here[0]};\nend\n")
+        code += &format!("  rough = {};\n", lanes(&|k| format!("text[{} +: {ROUGH_BITS}]", 32 * k)));
+        code += if W == 8 { "  early = 2'd1;\n" } else { "  early = {place_lane == 3'd1, place_lane == 3'd0};\n" };
+        let place = lanes(&|k| format!("number_ends[{} +: 3]", 8 * k + 1));
+        Verilog::Custom(code + &format!("  place = goes_on ? end_place : {place};\nend\n"))
     }
 }
 
@@ -151,7 +161,9 @@ impl<const W: usize, const B: usize> Logic for RoughNumber<W, B> {
 pub struct NumberTail<const W: usize, const B: usize> {
     /// Output of `Classes`, of which the parts of numbers count.
     pub high: Signal<In, Bits<B>>,
-    /// They, with nothing before them in a beat of one lane.
+    /// A number goes on over all of the beat, or from within it to its end.
+    pub over: Signal<In, Bit>,
+    /// They, with nothing before them in a beat of one lane; none without such a number.
     pub tail: Signal<Out, Bits<NUMBER_BITS>>,
 }
 
@@ -159,7 +171,8 @@ impl<const W: usize, const B: usize> Logic for NumberTail<W, B> {
     fn update(&mut self) {
         let mut text = [0; WINDOW_BYTES].to_vec();
         text.extend(to_bytes(&self.high.val()).iter().map(|byte| byte & 15));
-        let bit = |i: usize| text[W + i / 4] >> (i % 4) & 1 == 1;
+        let over = self.over.val();
+        let bit = |i: usize| over && text[W + i / 4] >> (i % 4) & 1 == 1;
         self.tail.next = (0..NUMBER_BITS).fold(Bits::default(), |bits, i| bits.replace_bit(i, bit(i)));
     }
     fn connect(&mut self) {
@@ -169,7 +182,8 @@ impl<const W: usize, const B: usize> Logic for NumberTail<W, B> {
         let (count, n) = (W.min(WINDOW_BYTES), NUMBER_BITS);
         let mut code = String::from("integer i;\nalways @(*) begin\n  tail = 0;\n");
         code += &format!("  for (i = 0; i < {count}; i = i + 1) tail[4*i + {} +: 4] = ", n - 4 * count);
-        Verilog::Custom(code + &format!("high[8*i + {} +: 4];\nend\n", 8 * (W - count)))
+        // written as a choice it becomes a reset of the register behind
+        Verilog::Custom(code + &format!("over ? high[8*i + {} +: 4] : 4'd0;\nend\n", 8 * (W - count)))
     }
 }
 
@@ -225,10 +239,10 @@ pub struct NumberHistory<const W: usize> {
     pub text1: Signal<In, Bits<NUMBER_BITS>>,
     /// Of the third.
     pub text2: Signal<In, Bits<NUMBER_BITS>>,
-    /// Outputs of [`NumberSite`].
+    /// Outputs of [`NumberSite`], unless the beat is full.
     pub goes_on: Signal<In, Bits<3>>,
-    /// The beat is full.
-    pub full: Signal<In, Bit>,
+    /// As for [`NumberTail`].
+    pub over: Signal<In, Bit>,
     /// Output of [`NumberTail`].
     pub tail: Signal<In, Bits<NUMBER_BITS>>,
     /// The text before the beat.
@@ -241,11 +255,11 @@ impl<const W: usize> Logic for NumberHistory<W> {
     fn update(&mut self) {
         let goes_on = word(self.goes_on.val());
         let texts = [self.text0.val(), self.text1.val(), self.text2.val()];
-        let (full, tail, history) = (self.full.val(), self.tail.val(), self.history.val());
+        let (over, tail, history) = (self.over.val(), self.tail.val(), self.history.val());
         self.history_next.next = (0..NUMBER_BITS).fold(Bits::default(), |bits, i| {
-            let kept = W == 8 && i < 16 && history.get_bit(32 + i);
+            let kept = W == 8 && over && i < 16 && history.get_bit(32 + i);
             let of_beat = (0..3).any(|n| bit(goes_on, n) && texts[n].get_bit(i));
-            bits.replace_bit(i, if full { goes_on != 0 && (tail.get_bit(i) || kept) } else { of_beat })
+            bits.replace_bit(i, tail.get_bit(i) || kept || of_beat)
         });
     }
     fn connect(&mut self) {
@@ -253,12 +267,9 @@ impl<const W: usize> Logic for NumberHistory<W> {
     }
     fn hdl(&self) -> Verilog {
         let n = NUMBER_BITS;
-        let kept = if W == 8 { format!("tail | {{32'd0, history[{}:32]}}", n - 1) } else { "tail".to_string() };
+        let kept = if W == 8 { format!(" | {{32'd0, {{16{{over}}}} & history[{}:32]}}", n - 1) } else { String::new() };
         let texts: Vec<String> = (0..3).map(|i| format!("({{{n}{{goes_on[{i}]}}}} & text{i})")).collect();
-        Verilog::Custom(format!(
-            "always @(*) history_next = full ? {{{n}{{|goes_on}}}} & ({kept})\n  : {};\n",
-            texts.join(" | ")
-        ))
+        Verilog::Custom(format!("always @(*) history_next = tail{kept} | ({});\n", texts.join(" | ")))
     }
 }
 

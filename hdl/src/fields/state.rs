@@ -1,6 +1,6 @@
 //! Stages 6, 15 and 16: what is known of all fields.
 use super::numbers::NUMBERS;
-use crate::leaf::lanes::{bit, lane, word};
+use crate::leaf::lanes::{bit, entries, lane, word};
 use forebay_spec::record::FIELDS;
 use forebay_spec::{Field, Kind};
 use rust_hdl::prelude::*;
@@ -13,6 +13,17 @@ pub const NUMBERS_BITS: usize = 32 * NUMBERS.len();
 pub const KINDS_STATE_BITS: usize = KINDS_BITS + 2;
 /// Bits of what is found in a body: kinds, values, a backslash in a name, one in a model, an odd number.
 pub const FOUND_BITS: usize = KINDS_BITS + NUMBERS_BITS + 3;
+
+/// Parts of what is found: name, lowest bit, and number of bits.
+pub const FOUND: [(&str, usize, usize); 7] = [
+    ("kinds", 0, KINDS_BITS),
+    ("max_tokens", 20, 32),
+    ("temperature_milli", 52, 32),
+    ("top_k", 84, 32),
+    ("name_escape", 116, 1),
+    ("value_escape", 117, 1),
+    ("odd", 118, 1),
+];
 
 /// Stage 6: the last kind that each field gets in the beat.
 #[derive(LogicBlock, Default)]
@@ -44,18 +55,19 @@ impl<const W: usize> Logic for KindEvents<W> {
     }
     fn hdl(&self) -> Verilog {
         let n = W / 8;
-        let mut code = format!("reg [{t}:0] hit, later;\ninteger k;\nalways @(*) begin\n  kinds = 0;\n", t = n - 1);
+        let mut code =
+            format!("reg [{t}:0] hit, value;\nreg [{n}:0] last;\ninteger k;\nalways @(*) begin\n", t = n - 1);
+        code += "  kinds = 0;\n";
         for f in 0..FIELDS {
             code += &format!(
                 "  for (k = 0; k < {n}; k = k + 1) hit[k] = events[8*k] & (events[8*k + 1 +: 3] == 3'd{f});\n"
             );
-            code += &format!("  hits[{f}] = |hit;\n  later = hit >> 1;\n");
-            for step in [1, 2, 4].into_iter().filter(|step| *step < n) {
-                code += &format!("  later = later | (later >> {step});\n");
+            code += &format!("  hits[{f}] = |hit;\n");
+            for b in 0..4 {
+                code += &format!("  for (k = 0; k < {n}; k = k + 1) value[k] = hit[k] & events[8*k + {}];\n", 4 + b);
+                code += &entries("last", "hit", "value", "1'b0", n);
+                code += &format!("  kinds[{}] = last[{n}];\n", 4 * f + b);
             }
-            code += &format!("  hit = hit & ~later;\n  for (k = 0; k < {n}; k = k + 1)\n");
-            let at = 4 * f;
-            code += &format!("    kinds[{at} +: 4] = kinds[{at} +: 4] | ({{4{{hit[k]}}}} & events[8*k + 4 +: 4]);\n");
         }
         Verilog::Custom(code + "end\n")
     }

@@ -1,4 +1,5 @@
 //! Stages 2 and 3: the loaded names, and which of them the windows spell.
+use super::values::MODEL;
 use super::windows::WINDOW_LETTERS;
 use crate::leaf::lanes::{bit, lane, lanes, to_bytes, word};
 use forebay_spec::config::{ADDRESS_BITS, BANK, NAME_FIELD, NAME_LETTER};
@@ -169,7 +170,7 @@ pub struct Known<const W: usize> {
     pub named: Signal<In, Bits<W>>,
     /// Output of `Places`: whether a string closes.
     pub places: Signal<In, Bits<W>>,
-    /// Lane word: bit 0, a wanted name closes; then the code of its field.
+    /// Lane word: bit 0, a wanted name closes; then the code of its field; bit 4, it is the model.
     pub known: Signal<Out, Bits<W>>,
 }
 
@@ -180,7 +181,7 @@ impl<const W: usize> Logic for Known<W> {
         let known = |k: usize| {
             let field = (0..NAMES_MAX).filter(|n| bit(fits, 8 * k + n)).fold(0, |f, n| f | fields >> (3 * n) & 7);
             let known = lane(fits, k) != 0 && bit(named, 8 * k) && bit(places, 8 * k + 3);
-            u64::from(known) | field << 1
+            u64::from(known) | field << 1 | u64::from(field == u64::from(MODEL)) << 4
         };
         self.known.next = lanes(W, known).into();
     }
@@ -193,6 +194,8 @@ impl<const W: usize> Logic for Known<W> {
         code += "    known[k] = (|fits[k +: 8]) & named[k] & places[k + 3];\n";
         code += &format!("    for (n = 0; n < {NAMES_MAX}; n = n + 1)\n");
         code += "      known[k + 1 +: 3] = known[k + 1 +: 3] | ({3{fits[k + n]}} & fields[3*n +: 3]);\n";
+        code += &format!("    for (n = 0; n < {NAMES_MAX}; n = n + 1)\n");
+        code += &format!("      known[k + 4] = known[k + 4] | (fits[k + n] & (fields[3*n +: 3] == 3'd{MODEL}));\n");
         Verilog::Custom(code + "  end\nend\n")
     }
 }

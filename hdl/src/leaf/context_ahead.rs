@@ -51,25 +51,23 @@ impl<const S: usize, const A: usize> Logic for ContextAhead<S, A> {
         Verilog::Custom(format!(
             "(* no_rw_check *) reg [{s}:0] words [0:{last}];\n\
              reg [{s}:0] read, held, held_before;\n\
-             // the state, in the one of these that it comes from; the others are zero\n\
-             reg [{s}:0] of_last, of_second, of_third, of_word;\n\
+             // the state, in the one of these that it comes from; the other is zero\n\
+             reg [{s}:0] of_last, of_rest;\n\
              reg [{a}:0] next_connection, connection_before;\n\
-             reg valid_before, third;\n\
+             reg valid_before, second, third;\n\
              wire again = valid & (connection == next_connection);\n\
-             wire second = valid_before & (connection_before == next_connection);\n\
              integer k;\n\
-             initial begin\n  read = 0;\n  held = 0;\n  held_before = 0;\n  of_last = 0;\n  of_second = 0;\n  \
-             of_third = 0;\n  of_word = 0;\n  next_connection = 0;\n  connection_before = 0;\n  valid_before = 0;\n  \
-             third = 0;\n  for (k = 0; k <= {last}; k = k + 1) words[k] = 0;\nend\n\
+             initial begin\n  read = 0;\n  held = 0;\n  held_before = 0;\n  of_last = 0;\n  of_rest = 0;\n  \
+             next_connection = 0;\n  connection_before = 0;\n  valid_before = 0;\n  second = 0;\n  third = 0;\n  \
+             for (k = 0; k <= {last}; k = k + 1) words[k] = 0;\nend\n\
              always @(posedge clock) begin\n  if (valid_before) words[connection_before] <= held;\n  \
-             read <= words[connection_ahead];\n  third <= valid_before & (connection_before == connection_ahead);\n  \
+             read <= words[connection_ahead];\n  second <= valid & (connection == connection_ahead);\n  \
+             third <= valid_before & (connection_before == connection_ahead);\n  \
              held <= state_next;\n  held_before <= held;\n  next_connection <= connection_ahead;\n  \
              connection_before <= connection;\n  valid_before <= valid;\n  \
              of_last <= (first_ahead | ~again) ? {width}'d0 : state_next;\n  \
-             of_second <= (first_ahead | again | ~second) ? {width}'d0 : held;\n  \
-             of_third <= (first_ahead | again | second | ~third) ? {width}'d0 : held_before;\n  \
-             of_word <= (first_ahead | again | second | third) ? {width}'d0 : read;\nend\n\
-             always @(*) state = of_last | of_second | of_third | of_word;\n",
+             of_rest <= (first_ahead | again) ? {width}'d0 : second ? held : third ? held_before : read;\nend\n\
+             always @(*) state = of_last | of_rest;\n",
             s = S - 1,
             a = A - 1,
             width = S,

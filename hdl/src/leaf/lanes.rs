@@ -71,14 +71,53 @@ pub(crate) fn last_up(seen: &str, values: &[&str], width: usize) -> String {
     code
 }
 
-/// The same over lanes, one bit each: of `count` lanes.
-pub(crate) fn last_lane(seen: &str, values: &[&str], count: usize) -> String {
-    let mut code = String::new();
-    for step in [1, 2, 4].into_iter().filter(|step| *step < count) {
-        for value in values {
-            code += &format!("  {value} = {value} | (~{seen} & ({value} << {step}));\n");
+/// Statements after which `entry[k]` is the value before lane `k`: that of the last lane before it with `seen`, or else
+/// `state`; and `entry[count]` the one behind the last lane. A value without `seen` is 0.
+///
+/// Lanes are taken by two, three and three, so that eight of them take two levels of LUTs with six inputs.
+pub(crate) fn entries(entry: &str, seen: &str, value: &str, state: &str, count: usize) -> String {
+    let over = |k: usize, below: &str| format!("({value}[{k}] | (~{seen}[{k}] & {below}))");
+    // the lanes of a group, without what is before them, and whether any of them counts
+    let last = |from: usize, to: usize| {
+        let value = (from + 1..to).fold(format!("{value}[{from}]"), |below, k| over(k, &below));
+        let seen: Vec<String> = (from..to).map(|k| format!("{seen}[{k}]")).collect();
+        format!("({value} | (~({}) & ", seen.join(" | "))
+    };
+    let mut code = format!("  {entry}[0] = {state};\n");
+    let mut below = state.to_string();
+    for (from, to) in [(0, 2), (2, 5), (5, 8)] {
+        for k in from..to.min(count) {
+            code += &format!("  {entry}[{}] = {}{below}));\n", k + 1, last(from, k + 1));
         }
-        code += &format!("  {seen} = {seen} | ({seen} << {step});\n");
+        below = if from == 0 { format!("{entry}[2]") } else { format!("{}{below}))", last(from, to)) };
     }
     code
+}
+
+/// Statements after which `later[k]` is set if `hit` is for a lane behind `k`.
+///
+/// Lanes are taken by fours, so that no chain over all of them comes of it.
+pub(crate) fn later(later: &str, hit: &str, count: usize) -> String {
+    let above = |k: usize| {
+        let group = (k / 4 * 4 + 4).min(count);
+        let near = if k + 1 < group { format!("|{hit}[{}:{}]", group - 1, k + 1) } else { "1'b0".into() };
+        if group < count {
+            format!("({near}) | (|{hit}[{}:{group}])", count - 1)
+        } else {
+            near
+        }
+    };
+    (0..count).map(|k| format!("  {later}[{k}] = {};\n", above(k))).collect()
+}
+
+/// One of up to eight, as an expression: that with the number `select`, of as many bits as they need.
+pub(crate) fn pick(select: &str, items: &[String]) -> String {
+    match items {
+        [one] => one.clone(),
+        _ => {
+            let half = items.len() / 2;
+            let (low, high) = (pick(select, &items[..half]), pick(select, &items[half..]));
+            format!("({select}[{}] ? {high} : {low})", half.ilog2())
+        }
+    }
 }

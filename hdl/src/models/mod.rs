@@ -55,7 +55,7 @@ pub struct Models {
     valids: [DFF<Bit>; 8],
     banks: [DFF<Bit>; 5],
     asked: Delay<1, 6>,
-    words: [Delay<32, 7>; 16],
+    words: [Delay<32, 6>; 16],
     lengths: Delay<7, 7>,
     // stages 1 and 2: the hash; stages 3 to 5: the table and the filter
     in_range: Signal<Local, Bit>,
@@ -70,6 +70,7 @@ pub struct Models {
     s6_index: DFF<Bits<8>>,
     s6_hot: DFF<Bit>,
     s7_names: [DFF<Bits<32>>; 16],
+    s7_words: [DFF<Bits<32>>; 16],
     s7_bytes: DFF<Bits<7>>,
     s7_found: DFF<Bit>,
     s7_model: DFF<Bits<8>>,
@@ -92,6 +93,7 @@ impl Logic for Models {
             self.words[i].clock.next = self.clock.val();
             self.names[i].clock.next = self.clock.val();
             self.s7_names[i].clock.next = self.clock.val();
+            self.s7_words[i].clock.next = self.clock.val();
         }
         for i in 0..8 {
             self.valids[i].clock.next = self.clock.val();
@@ -155,6 +157,8 @@ impl Logic for Models {
         self.text_hash.bank.next = self.bank.val();
         self.text_hash.text.next = self.text.val();
         self.text_hash.bytes.next = self.bytes.val();
+        self.exact.reset.next = self.reset.val();
+        self.bloom.reset.next = self.reset.val();
         self.exact.bank.next = self.banks[1].q.val();
         self.exact.hash.next = self.text_hash.hash.val();
         self.bloom.bank.next = self.banks[1].q.val();
@@ -167,6 +171,7 @@ impl Logic for Models {
             self.names[i].re.next = true;
             self.names[i].raddr.next = self.name_row.address.val();
             self.s7_names[i].d.next = self.names[i].rdata.val();
+            self.s7_words[i].d.next = self.words[i].q.val();
         }
         self.name_bytes.re.next = true;
         self.name_bytes.raddr.next = self.name_row.address.val();
@@ -181,7 +186,7 @@ impl Logic for Models {
         // 8: each word compared
         self.same.next = 0.into();
         for i in 0..16 {
-            self.same.next = self.same.val().replace_bit(i, self.words[i].q.val() == self.s7_names[i].q.val());
+            self.same.next = self.same.val().replace_bit(i, self.s7_words[i].q.val() == self.s7_names[i].q.val());
         }
         self.s8_same.d.next = self.same.val();
         self.s8_length.d.next = self.lengths.q.val() == self.s7_bytes.q.val();
@@ -201,6 +206,10 @@ impl Logic for Models {
         if self.reset.val() {
             for i in 0..8 {
                 self.valids[i].d.next = false;
+            }
+            // keeps these from becoming shift registers, which are slow at their end
+            for i in 0..16 {
+                self.s7_words[i].d.next = 0.into();
             }
         }
     }

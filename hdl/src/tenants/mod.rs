@@ -125,6 +125,8 @@ impl Logic for Tenants {
         self.words[3].d.next = self.tag1.val().get_bits::<32>(32);
 
         // 1 to 3: the table and the filter
+        self.exact.reset.next = self.reset.val();
+        self.bloom.reset.next = self.reset.val();
         self.exact.bank.next = self.bank.val();
         self.exact.hash.next = self.tag0.val();
         self.bloom.bank.next = self.bank.val();
