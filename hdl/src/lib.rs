@@ -3,6 +3,7 @@
 #![allow(clippy::collapsible_match, clippy::collapsible_if)]
 pub mod arbiter;
 pub mod bloom;
+pub mod burst;
 pub mod connection;
 pub mod core;
 pub mod exact;

@@ -1,5 +1,6 @@
 //! Rules for the hardware's Rust and for the Verilog that is made from it.
 #![allow(clippy::unwrap_used)]
+use forebay_hdl::burst::{BoardBurst, FleetBurst, ProofBurst};
 use forebay_hdl::connection::Connection;
 use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
 use forebay_hdl::fields::Fields;
@@ -47,6 +48,9 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<Arbiter>("arbiter");
     check::<BoardVerdict>("verdict, board");
     check::<ProofVerdict>("verdict, proof");
+    check::<BoardBurst>("burst, board");
+    check::<FleetBurst>("burst, fleet");
+    check::<ProofBurst>("burst, proof");
     check::<BoardCore8>("core, board");
     check::<FleetCore64>("core, fleet");
     check::<ProofCore8>("core, proof");

@@ -1,6 +1,7 @@
 //! The burst scheduler: sizes, widths, bounds, registers, events and verdicts. The rules are in `spec/burst.md`.
 mod event;
 mod registers;
+pub mod word;
 
 pub use event::{
     Action, Event, Input, LostReason, NodeChange, RefuseReason, Release, ReleaseKind, Verdict, Visit, INPUT_ORDER,

@@ -2,7 +2,7 @@
 use forebay_hdl::core::{BoardCore8, ProofCore8};
 use forebay_hdl::front::BoardFront8;
 use forebay_hdl::{
-    arbiter, connection, fields, frame, http, inline, models, patterns, scan, tag, tenants, text, verdict,
+    arbiter, burst, connection, fields, frame, http, inline, models, patterns, scan, tag, tenants, text, verdict,
 };
 use forebay_hdl_tools::emit::{emit, Emitted};
 use rust_hdl::prelude::Block;
@@ -22,7 +22,7 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 23] = [
+const ENTRIES: [Entry; 25] = [
     Entry { block: "frame", top: "frame", profile: "board", width: "8", make: make::<frame::Frame<8, 64, 11, 12>> },
     Entry {
         block: "frame",
@@ -67,6 +67,8 @@ const ENTRIES: [Entry; 23] = [
     Entry { block: "patterns", top: "patterns", profile: "", width: "", make: make::<patterns::Patterns<7, 7>> },
     Entry { block: "arbiter", top: "arbiter", profile: "", width: "", make: make::<arbiter::Arbiter> },
     Entry { block: "verdict", top: "verdict", profile: "board", width: "", make: make::<verdict::BoardVerdict> },
+    Entry { block: "burst", top: "burst", profile: "board", width: "", make: make::<burst::BoardBurst> },
+    Entry { block: "burst", top: "burst_proof", profile: "proof", width: "", make: make::<burst::ProofBurst> },
     Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },
     Entry { block: "core", top: "core_proof", profile: "proof", width: "8", make: make::<ProofCore8> },
     Entry { block: "front", top: "front", profile: "board", width: "8", make: make::<BoardFront8> },

@@ -1,0 +1,387 @@
+//! Nodes: their registers, their views, and the choice of one.
+use super::leaves::{Below, LutRam, Multiply};
+use super::step::Step;
+use super::views::Views;
+use super::words::NodeUnpack;
+use rust_hdl::prelude::*;
+
+/// `N = 1 << B` nodes. The node of the event is given from phase 0 on, what the request wants in phases 2 and 3; the
+/// registers of the node of the event, or of the one that is chosen, change at the end of phase 5, views a clock later, and
+/// what pools count of them is told in phase 1 of the next six clocks.
+#[derive(LogicBlock, Default)]
+pub struct Nodes<const N: usize, const B: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// All nodes are down.
+    pub reset: Signal<In, Bit>,
+    /// Place in the six clocks.
+    pub phase: Signal<In, Bits<3>>,
+    /// Writes a configuration word.
+    pub cfg_valid: Signal<In, Bit>,
+    /// Its address.
+    pub cfg_address: Signal<In, Bits<16>>,
+    /// The word.
+    pub cfg_data: Signal<In, Bits<32>>,
+    /// Strict mode.
+    pub strict: Signal<In, Bit>,
+    /// `kv_full_percent`.
+    pub kv_limit: Signal<In, Bits<8>>,
+    /// Now.
+    pub now: Signal<In, Bits<17>>,
+    /// Node of a change, a visit, or the one that a slot is of.
+    pub node: Signal<In, Bits<8>>,
+    /// It is told about.
+    pub is_node: Signal<In, Bit>,
+    /// It is visited.
+    pub is_visit: Signal<In, Bit>,
+    /// Code of the change.
+    pub code: Signal<In, Bits<3>>,
+    /// Percent of the change.
+    pub percent: Signal<In, Bits<7>>,
+    /// The node is there; from phase 0 on.
+    pub known: Signal<Out, Bit>,
+    /// It is gone; in phases 0 to 3.
+    pub gone: Signal<Out, Bit>,
+    /// Slots of it that were granted at least once; in phases 0 to 3.
+    pub granted: Signal<Out, Bits<9>>,
+    /// Phase 2: prompt tokens.
+    pub tokens: Signal<In, Bits<18>>,
+    /// Phases 2 and 3: the pool, a bit.
+    pub pool_bit: Signal<In, Bits<8>>,
+    /// Phase 3: class.
+    pub work_class: Signal<In, Bits<3>>,
+    /// Phase 3: node whose turn it is.
+    pub turn: Signal<In, Bits<6>>,
+    /// Phase 3: some node takes it.
+    pub found: Signal<Out, Bit>,
+    /// From phase 4 on: the node chosen, else that of the event.
+    pub at: Signal<Out, Bits<B>>,
+    /// From phase 4 on: chosen, and not the one whose turn it was.
+    pub redirected: Signal<Out, Bit>,
+    /// Phase 4: first of the given-back slots of `at`.
+    pub ring_head: Signal<Out, Bits<8>>,
+    /// Phase 5: place for a slot that is given back.
+    pub ring_tail: Signal<Out, Bits<8>>,
+    /// Phase 5: number of the next slot that was never granted.
+    pub next_slot: Signal<Out, Bits<8>>,
+    /// Phase 5: there is one.
+    pub has_next_slot: Signal<Out, Bit>,
+    /// Phase 3: a request is looked for, so that the chosen node counts.
+    pub picks: Signal<In, Bit>,
+    /// Phase 5: it gets a slot.
+    pub grant: Signal<In, Bit>,
+    /// Phase 5: a slot is freed.
+    pub frees: Signal<In, Bit>,
+    /// Phase 5: a first token has come.
+    pub first: Signal<In, Bit>,
+    /// Phase 5: the prompt counts as debt.
+    pub owes: Signal<In, Bit>,
+    /// Phase 5: prompt tokens of the request,
+    pub job_tokens: Signal<In, Bits<18>>,
+    /// and its output.
+    pub job_expected: Signal<In, Bits<14>>,
+    /// Phase 1 of the next six clocks: a node has changed,
+    pub settled: Signal<Out, Bit>,
+    /// of these pools:
+    pub serves: Signal<Out, Bits<8>>,
+    /// before it was up,
+    pub was_up: Signal<Out, Bit>,
+    /// and is now;
+    pub is_up: Signal<Out, Bit>,
+    /// was open,
+    pub was_open: Signal<Out, Bit>,
+    /// and is;
+    pub is_open: Signal<Out, Bit>,
+    /// was open and empty,
+    pub was_empty: Signal<Out, Bit>,
+    /// and is;
+    pub is_empty: Signal<Out, Bit>,
+    /// had so many slots free,
+    pub was_free: Signal<Out, Bits<9>>,
+    /// and has.
+    pub is_free: Signal<Out, Bits<9>>,
+    /// It may take what it could not.
+    pub stirs: Signal<Out, Bit>,
+
+    head_words: LutRam<26, B>,
+    rate_words: LutRam<18, B>,
+    rate_min_words: LutRam<18, B>,
+    rate_max_words: LutRam<18, B>,
+    words: LutRam<173, B>,
+    /// What pools count of each node: open, open and empty, free slots.
+    seen: LutRam<11, B>,
+    views: Views<N, B>,
+    is_known: Below<8, B>,
+    multiply: Multiply<18, 12, 30>,
+    early: NodeUnpack,
+    old: NodeUnpack,
+    step: Step,
+    made: NodeUnpack,
+    /// Nodes whose registers have changed since reset.
+    touched: DFF<Bits<N>>,
+    r_at: DFF<Bits<B>>,
+    r_redirected: DFF<Bit>,
+    r_elapsed: DFF<Bits<12>>,
+    r_full: DFF<Bit>,
+    r_word: DFF<Bits<173>>,
+    r_head: DFF<Bits<26>>,
+    r_rate_min: DFF<Bits<18>>,
+    r_rate_max: DFF<Bits<18>>,
+    r_seen: DFF<Bits<11>>,
+    s6_valid: DFF<Bit>,
+    s6_stirs: DFF<Bit>,
+    s6_node: DFF<Bits<B>>,
+    s6_word: DFF<Bits<173>>,
+    s6_head: DFF<Bits<26>>,
+    s6_seen: DFF<Bits<11>>,
+    s6_was_up: DFF<Bit>,
+    s7_valid: DFF<Bit>,
+    s7_stirs: DFF<Bit>,
+    s7_serves: DFF<Bits<8>>,
+    s7_was_up: DFF<Bit>,
+    s7_is_up: DFF<Bit>,
+    s7_was: DFF<Bits<11>>,
+    s7_is: DFF<Bits<11>>,
+
+    cfg_mine: Signal<Local, Bit>,
+    cfg_head: Signal<Local, Bit>,
+    cfg_node: Signal<Local, Bits<B>>,
+    read_at: Signal<Local, Bits<B>>,
+    fresh: Signal<Local, Bit>,
+    word: Signal<Local, Bits<173>>,
+    start: Signal<Local, Bits<173>>,
+    since: Signal<Local, Bits<17>>,
+    elapsed: Signal<Local, Bits<17>>,
+    taken: Signal<Local, Bits<8>>,
+    changes: Signal<Local, Bit>,
+    slots: Signal<Local, Bits<9>>,
+    gate: Signal<Local, Bits<18>>,
+    gate_quarter: Signal<Local, Bits<18>>,
+    gate_eighth: Signal<Local, Bits<18>>,
+    well: Signal<Local, Bit>,
+    is_open_now: Signal<Local, Bit>,
+    is_empty_now: Signal<Local, Bit>,
+    used_strict: Signal<Local, Bits<9>>,
+    weight: Signal<Local, Bits<23>>,
+    shifted: Signal<Local, Bits<23>>,
+    free_slots: Signal<Local, Bits<9>>,
+    free_now: Signal<Local, Bits<9>>,
+    seen_free: Signal<Local, Bits<11>>,
+    seen_now: Signal<Local, Bits<11>>,
+}
+
+impl<const N: usize, const B: usize> Logic for Nodes<N, B> {
+    // tidy: long because it holds all that the spec's page says of a node's view
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, touched, r_at, r_redirected, r_elapsed, r_full, r_word, r_head, r_rate_min, r_rate_max);
+        dff_setup!(self, clock, r_seen, s6_valid, s6_stirs, s6_node, s6_word, s6_head, s6_seen, s6_was_up, s7_valid);
+        dff_setup!(self, clock, s7_stirs, s7_serves, s7_was_up, s7_is_up, s7_was, s7_is);
+        clock!(self, clock, head_words, rate_words, rate_min_words, rate_max_words, words, seen, views, multiply);
+
+        // configuration
+        self.cfg_mine.next = self.cfg_valid.val() & (self.cfg_address.val().get_bits::<7>(8) == 0x0c);
+        self.cfg_node.next = self.cfg_address.val().get_bits::<B>(2);
+        self.cfg_head.next = self.cfg_mine.val() & (self.cfg_address.val().get_bits::<2>(0) == 0);
+        self.head_words.we.next = self.cfg_head.val();
+        self.head_words.waddr.next = self.cfg_node.val();
+        self.head_words.wdata.next = self.cfg_data.val().get_bits::<26>(0);
+        self.rate_words.we.next = self.cfg_mine.val() & (self.cfg_address.val().get_bits::<2>(0) == 1);
+        self.rate_words.waddr.next = self.cfg_node.val();
+        self.rate_words.wdata.next = self.cfg_data.val().get_bits::<18>(0);
+        self.rate_min_words.we.next = self.cfg_mine.val() & (self.cfg_address.val().get_bits::<2>(0) == 2);
+        self.rate_min_words.waddr.next = self.cfg_node.val();
+        self.rate_min_words.wdata.next = self.cfg_data.val().get_bits::<18>(0);
+        self.rate_max_words.we.next = self.cfg_mine.val() & (self.cfg_address.val().get_bits::<2>(0) == 3);
+        self.rate_max_words.waddr.next = self.cfg_node.val();
+        self.rate_max_words.wdata.next = self.cfg_data.val().get_bits::<18>(0);
+        self.views.set.next = self.cfg_head.val();
+        self.views.set_node.next = self.cfg_node.val();
+        self.views.set_serves.next = self.cfg_data.val().get_bits::<8>(18);
+
+        // phases 0 to 3: the node of the event; 4 and 5: the one chosen, if a request is looked for
+        self.is_known.x.next = self.node.val();
+        self.known.next = self.is_known.yes.val();
+        self.read_at.next = self.node.val().get_bits::<B>(0);
+        if (self.phase.val() == 4) | (self.phase.val() == 5) {
+            self.read_at.next = self.r_at.q.val();
+        }
+        self.words.raddr.next = self.read_at.val();
+        self.seen.raddr.next = self.read_at.val();
+        self.head_words.raddr.next = self.read_at.val();
+        self.rate_words.raddr.next = self.read_at.val();
+        self.rate_min_words.raddr.next = self.read_at.val();
+        self.rate_max_words.raddr.next = self.read_at.val();
+        self.fresh.next = !self.touched.q.val().get_bit(self.read_at.val().index());
+        // the rate stands at bit 71
+        self.start.next = bit_cast::<173, 18>(self.rate_words.rdata.val()) << 71;
+        self.word.next = self.words.rdata.val();
+        if self.fresh.val() {
+            self.word.next = self.start.val();
+        }
+        self.early.word.next = self.word.val();
+        self.gone.next = self.early.gone.val().any();
+        self.granted.next = self.early.granted.val();
+        self.since.next = self.early.window_at.val();
+        if self.is_visit.val() {
+            self.since.next = self.early.left_at.val();
+        }
+        self.elapsed.next = self.now.val() - self.since.val();
+        self.r_elapsed.d.next = self.elapsed.val().get_bits::<12>(0);
+        if self.elapsed.val().get_bits::<5>(12).any() {
+            self.r_elapsed.d.next = 0xfff.into();
+        }
+        self.multiply.a.next = self.early.rate.val();
+        self.multiply.b.next = self.r_elapsed.q.val();
+        self.r_full.d.next = bit_cast::<8, 7>(self.percent.val()) >= self.kv_limit.val();
+
+        // phases 2 and 3: the choice
+        self.views.reset.next = self.reset.val();
+        self.views.tokens.next = self.tokens.val();
+        self.views.pool_bit.next = self.pool_bit.val();
+        self.views.long_class.next = self.strict.val() & self.work_class.val().get_bit(2);
+        self.views.turn.next = self.turn.val().get_bits::<B>(0);
+        self.found.next = self.views.found.val();
+        if self.phase.val() == 3 {
+            self.r_at.d.next = self.node.val().get_bits::<B>(0);
+            if self.picks.val() {
+                self.r_at.d.next = self.views.chosen.val();
+            }
+            self.r_redirected.d.next = self.views.redirected.val();
+        }
+        self.at.next = self.r_at.q.val();
+        self.redirected.next = self.r_redirected.q.val();
+
+        // phase 4: its registers
+        self.ring_head.next = self.early.ring_head.val();
+        self.r_word.d.next = self.word.val();
+        self.r_head.d.next = self.head_words.rdata.val();
+        self.r_rate_min.d.next = self.rate_min_words.rdata.val();
+        self.r_rate_max.d.next = self.rate_max_words.rdata.val();
+        self.r_seen.d.next = self.seen.rdata.val();
+        if self.fresh.val() {
+            self.r_seen.d.next = 0.into();
+        }
+
+        // phase 5: what the event does to them
+        self.old.word.next = self.r_word.q.val();
+        self.taken.next = self.old.granted.val().get_bits::<8>(0) - self.old.used.val().get_bits::<8>(0);
+        self.ring_tail.next = self.old.ring_head.val() + self.taken.val();
+        self.next_slot.next = self.old.granted.val().get_bits::<8>(0);
+        self.has_next_slot.next = self.old.granted.val() < self.r_head.q.val().get_bits::<9>(0);
+        self.step.old.next = self.r_word.q.val();
+        self.step.slots.next = self.r_head.q.val().get_bits::<9>(0);
+        self.step.decode_shift.next = self.r_head.q.val().get_bits::<4>(14);
+        self.step.rate_min.next = self.r_rate_min.q.val();
+        self.step.rate_max.next = self.r_rate_max.q.val();
+        self.step.now.next = self.now.val();
+        self.step.product.next = self.multiply.product.val();
+        self.step.tokens.next = self.job_tokens.val();
+        self.step.expected.next = self.job_expected.val();
+        self.step.owes.next = self.owes.val();
+        self.step.grant.next = self.grant.val();
+        self.step.frees.next = self.frees.val();
+        self.step.first.next = self.first.val();
+        self.step.change.next = self.is_node.val() & self.is_known.yes.val();
+        self.step.code.next = self.code.val();
+        self.step.full.next = self.r_full.q.val();
+        self.step.visit.next = self.is_visit.val() & self.is_known.yes.val();
+        self.changes.next = (self.phase.val() == 5)
+            & (self.grant.val()
+                | self.frees.val()
+                | self.first.val()
+                | ((self.is_node.val() | self.is_visit.val()) & self.is_known.yes.val()));
+        self.words.we.next = self.changes.val();
+        self.words.waddr.next = self.r_at.q.val();
+        self.words.wdata.next = self.step.made.val();
+        if self.changes.val() {
+            self.touched.d.next = self.touched.q.val().replace_bit(self.r_at.q.val().index(), true);
+        }
+        self.s6_valid.d.next = self.changes.val();
+        self.s6_stirs.d.next = !self.grant.val() & !self.is_visit.val();
+        self.s6_node.d.next = self.r_at.q.val();
+        self.s6_word.d.next = self.step.made.val();
+        self.s6_head.d.next = self.r_head.q.val();
+        self.s6_seen.d.next = self.r_seen.q.val();
+        self.s6_was_up.d.next = self.old.up.val().any();
+
+        // the clock after: its view
+        self.made.word.next = self.s6_word.q.val();
+        self.slots.next = self.s6_head.q.val().get_bits::<9>(0);
+        self.gate_quarter.next = self.made.rate.val() >> 2;
+        self.gate_eighth.next = self.made.rate.val() >> 3;
+        self.gate.next = self.gate_quarter.val() + self.gate_eighth.val();
+        if self.strict.val() {
+            self.gate.next = self.made.rate.val();
+        }
+        self.well.next = self.made.up.val().any()
+            & !self.made.gone.val().any()
+            & !self.made.overdue.val().any()
+            & !self.made.kv_full.val().any();
+        self.used_strict.next = self.made.used.val() + 1;
+        self.is_open_now.next = self.well.val() & (self.made.used.val() < self.slots.val());
+        self.is_empty_now.next = !self.made.debt.val().any();
+        self.weight.next = bit_cast::<23, 18>(self.made.debt.val()) + bit_cast::<23, 22>(self.made.load.val());
+        self.shifted.next = self.weight.val() >> bit_cast::<23, 5>(self.s6_head.q.val().get_bits::<5>(9));
+        self.free_slots.next = self.slots.val() - self.made.used.val();
+        self.free_now.next = 0.into();
+        if self.well.val() & (self.made.debt.val() < self.gate.val()) {
+            self.free_now.next = self.free_slots.val();
+        }
+        self.views.write.next = self.s6_valid.q.val();
+        self.views.node.next = self.s6_node.q.val();
+        self.views.open.next = self.is_open_now.val();
+        self.views.open_long.next = self.is_open_now.val();
+        if self.strict.val() {
+            self.views.open_long.next = self.well.val() & (self.used_strict.val() < self.slots.val());
+        }
+        self.views.standing.next = self.made.up.val().any() & !self.made.gone.val().any();
+        self.views.empty.next = self.is_empty_now.val();
+        self.views.room.next = self.gate.val() - self.made.debt.val();
+        if self.gate.val() <= self.made.debt.val() {
+            self.views.room.next = 0.into();
+        }
+        self.views.state.next = self.shifted.val().get_bits::<4>(0);
+        if self.shifted.val().get_bits::<19>(4).any() {
+            self.views.state.next = 15.into();
+        }
+        self.seen_free.next = bit_cast::<11, 9>(self.free_now.val()) << 2;
+        self.seen_now.next = self.seen_free.val();
+        if self.is_open_now.val() {
+            self.seen_now.next = self.seen_free.val() | 1;
+            if self.is_empty_now.val() {
+                self.seen_now.next = self.seen_free.val() | 3;
+            }
+        }
+        self.seen.we.next = self.s6_valid.q.val();
+        self.seen.waddr.next = self.s6_node.q.val();
+        self.seen.wdata.next = self.seen_now.val();
+        self.s7_valid.d.next = self.s6_valid.q.val();
+        self.s7_stirs.d.next = self.s6_stirs.q.val();
+        self.s7_serves.d.next = self.s6_head.q.val().get_bits::<8>(18);
+        self.s7_was_up.d.next = self.s6_was_up.q.val();
+        self.s7_is_up.d.next = self.made.up.val().any();
+        self.s7_was.d.next = self.s6_seen.q.val();
+        self.s7_is.d.next = self.seen_now.val();
+
+        // one more: what pools count
+        self.settled.next = self.s7_valid.q.val();
+        self.serves.next = self.s7_serves.q.val();
+        self.was_up.next = self.s7_was_up.q.val();
+        self.is_up.next = self.s7_is_up.q.val();
+        self.was_open.next = self.s7_was.q.val().get_bit(0);
+        self.is_open.next = self.s7_is.q.val().get_bit(0);
+        self.was_empty.next = self.s7_was.q.val().get_bit(1);
+        self.is_empty.next = self.s7_is.q.val().get_bit(1);
+        self.was_free.next = self.s7_was.q.val().get_bits::<9>(2);
+        self.is_free.next = self.s7_is.q.val().get_bits::<9>(2);
+        self.stirs.next = (self.s7_stirs.q.val() & self.s7_is.q.val().get_bit(0))
+            | (self.s7_was.q.val().get_bit(0) & !self.s7_is.q.val().get_bit(0));
+
+        if self.reset.val() {
+            self.touched.d.next = 0.into();
+            self.s6_valid.d.next = false;
+            self.s7_valid.d.next = false;
+        }
+    }
+}
