@@ -147,3 +147,6 @@ impl Decider {
         self.gauges.in_flight.iter().map(|n| n.load(Relaxed)).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -229,3 +229,36 @@ async fn a_chat_without_a_limit_of_its_output_runs_with_the_one_it_was_admitted_
     let seen = fake.seen.lock().unwrap()[0].clone();
     assert!(seen.contains("\"max_tokens\":77"), "{seen}");
 }
+
+#[tokio::test]
+async fn an_engine_that_closes_its_connections_between_requests_is_no_failure() {
+    // it says nothing of closing, and closes after each answer
+    let fake = Fake::bytes(whole(200, "text/event-stream", "", &said(&["ok"])), 65_536).await;
+    let daemon = daemon(&engine("fake", "messages", fake.address)).await;
+    for i in 0..50 {
+        let reply = post(address(&daemon), "/v1/messages", &messages("x", i % 2 == 0)).await;
+        assert_eq!((reply.status, reply.said().as_str()), (200, "ok"), "{i}: {}", reply.text());
+    }
+    assert_eq!((fake.requests(), daemon.app().state().engines[0].failures.get()), (50, 0));
+    at_rest(&daemon).await;
+}
+
+#[tokio::test]
+async fn connections_to_an_engine_are_used_again_also_many_at_once() {
+    let behind = daemon(&format!("{ECHO}[engine.echo]\noutput_token_ms = 1\n")).await;
+    let front = daemon(&engine("behind", "messages", address(&behind))).await;
+    for _ in 0..10 {
+        let at = address(&front);
+        let ask =
+            |i| tokio::spawn(async move { post(at, "/v1/messages", &messages("one two", i % 2 == 0)).await.status });
+        let all: Vec<_> = (0..8).map(ask).collect();
+        for one in all {
+            assert_eq!(one.await.unwrap(), 200);
+        }
+        at_rest(&front).await;
+    }
+    let engine = front.app().state().engines[0].clone();
+    assert_eq!(engine.requests.get(), 80);
+    assert!(engine.connects.get() <= 16, "{} connections for 8 requests at once", engine.connects.get());
+    at_rest(&behind).await;
+}
