@@ -1,4 +1,5 @@
 //! The core as a device: every call runs clocks until its input is taken and its outputs are out.
+use crate::chance::Chance;
 use crate::image::Image;
 use crate::model::{Model, Pins, Seen};
 use crate::{drive, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
@@ -68,7 +69,7 @@ pub struct SimDevice {
     pipelined: bool,
     idle_percent: u32,
     tick_percent: u32,
-    random: u64,
+    chance: Chance,
 }
 
 impl SimDevice {
@@ -100,14 +101,14 @@ impl SimDevice {
             pipelined: false,
             idle_percent: 0,
             tick_percent: 0,
-            random: 1,
+            chance: Chance::new(1),
         }
     }
 
     /// Before each beat leaves the input idle for a clock with this chance, again and again. The same seed gives the same gaps.
     pub fn set_idle(&mut self, percent: u32, seed: u64) {
         self.idle_percent = percent.min(99);
-        self.random = seed | 1;
+        self.chance = Chance::new(seed);
     }
 
     /// Offers a tick of one millisecond beside the beats with this chance a clock, so that records wait at the arbiter.
@@ -263,12 +264,12 @@ impl SimDevice {
     /// Offers the beat on the pins until it is taken.
     fn beat(&mut self) -> Result<(), DeviceError> {
         self.pins.s_valid = false;
-        while self.chance() < self.idle_percent {
+        while self.chance.percent(self.idle_percent) {
             self.clock()?;
         }
         self.pins.s_valid = true;
         for _ in 0..STUCK_CLOCKS {
-            if self.pins.tick.is_none() && self.chance() < self.tick_percent {
+            if self.pins.tick.is_none() && self.chance.percent(self.tick_percent) {
                 drive::put_input(&mut self.pins, &Input::Tick { elapsed_ms: 1 });
             }
             let out = self.clock()?;
@@ -283,14 +284,6 @@ impl SimDevice {
             self.stats.stall_clocks += 1;
         }
         Err(DeviceError::Stuck { clocks: STUCK_CLOCKS })
-    }
-
-    /// 0 to 99, by xorshift.
-    fn chance(&mut self) -> u32 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 33) as u32 % 100
     }
 
     /// An input of the event log, taken.

@@ -1,4 +1,5 @@
 //! The front as a device: Ethernet frames in, verdicts and what the host is told out.
+use crate::chance::Chance;
 use crate::device::{garbage, QUIET_CLOCKS, STUCK_CLOCKS};
 use crate::front8::{Front, Inputs, Outputs};
 use crate::host_event;
@@ -43,7 +44,7 @@ pub struct SimFrames {
     last_beat: u64,
     pipelined: bool,
     idle_percent: u32,
-    random: u64,
+    chance: Chance,
 }
 
 impl SimFrames {
@@ -66,7 +67,7 @@ impl SimFrames {
             last_beat: 0,
             pipelined: false,
             idle_percent: 0,
-            random: 1,
+            chance: Chance::new(1),
         }
     }
 
@@ -74,7 +75,7 @@ impl SimFrames {
     /// host in as many clocks. The same seed gives the same gaps.
     pub fn set_idle(&mut self, percent: u32, seed: u64) {
         self.idle_percent = percent.min(99);
-        self.random = seed | 1;
+        self.chance = Chance::new(seed);
     }
 
     /// Whether calls return as soon as their input is taken; [`FrameDevice::flush`] then waits for what is under way.
@@ -178,7 +179,7 @@ impl SimFrames {
 
     /// One clock.
     fn clock(&mut self) -> Result<Outputs, DeviceError> {
-        self.pins.h_ready = u8::from(self.chance() >= self.idle_percent);
+        self.pins.h_ready = u8::from(!self.chance.percent(self.idle_percent));
         let out = self.front.step(&self.pins);
         let now = self.clocks;
         self.clocks += 1;
@@ -239,14 +240,6 @@ impl SimFrames {
         self.told.push_back(event);
         Ok(())
     }
-
-    /// 0 to 99, by xorshift.
-    fn chance(&mut self) -> u32 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 33) as u32 % 100
-    }
 }
 
 impl FrameDevice for SimFrames {
@@ -302,7 +295,7 @@ impl FrameDevice for SimFrames {
         self.store.put(frame.len(), segment);
         let mut beats = frame.chunks(BEAT_BYTES).peekable();
         while let Some(bytes) = beats.next() {
-            while self.chance() < self.idle_percent {
+            while self.chance.percent(self.idle_percent) {
                 self.clock()?;
             }
             self.pins.f_valid = 1;

@@ -1,4 +1,5 @@
 //! The Verilated cores and the front behind a safe model, and their in-process transport.
+mod chance;
 mod device;
 mod drive;
 mod frames;
