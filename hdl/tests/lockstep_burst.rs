@@ -1,4 +1,6 @@
 //! The burst scheduler against the twin, and against its own Verilog.
+#[path = "common/block.rs"]
+mod block;
 mod burst;
 mod random;
 

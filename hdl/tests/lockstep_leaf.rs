@@ -2,6 +2,8 @@
 mod common;
 mod random;
 
+#[path = "common/block.rs"]
+mod block;
 #[path = "common/leaves.rs"]
 mod leaves;
 

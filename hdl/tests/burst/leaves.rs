@@ -1,39 +1,21 @@
 //! The scheduler's leaves in one block, so that one Verilated model compares all of them.
+use crate::block::leaves;
 use crate::random::Rng;
 use forebay_hdl::burst::{
     Below, Ends, Join, LutRam, Multiply, NodeUnpack, Place, PromiseStep, PromiseSum, Scale, Views, Work,
 };
 use rust_hdl::prelude::*;
 
-/// Makes a block with the leaves as children; each of their ports gets a port of the block, named after the arrow.
-macro_rules! leaves {
+/// The block of many leaves, whose inputs can be given random values.
+macro_rules! driven {
     ($name:ident, clock [$($clocked:ident)*], {
         $($leaf:ident: [$($kind:tt)+] {
             $($input:ident <- $from:ident: [$($in_type:tt)+],)*
-        } {
-            $($output:ident -> $to:ident: [$($out_type:tt)+],)*
-        })+
+        } { $($outputs:tt)* })+
     }) => {
-        #[derive(LogicBlock, Default)]
-        pub(crate) struct $name {
-            pub(crate) clock: Signal<In, Clock>,
-            $(
-                $leaf: $($kind)+,
-                $(pub(crate) $from: Signal<In, $($in_type)+>,)*
-                $(pub(crate) $to: Signal<Out, $($out_type)+>,)*
-            )+
-        }
-
-        impl Logic for $name {
-            #[hdl_gen]
-            fn update(&mut self) {
-                $(self.$clocked.clock.next = self.clock.val();)*
-                $(
-                    $(self.$leaf.$input.next = self.$from.val();)*
-                    $(self.$to.next = self.$leaf.$output.val();)*
-                )+
-            }
-        }
+        leaves!($name, clock [$($clocked)*], {
+            $($leaf: [$($kind)+] { $($input <- $from: [$($in_type)+],)* } { $($outputs)* })+
+        });
 
         impl $name {
             /// Gives every input a random value.
@@ -74,7 +56,7 @@ impl<const N: usize> Any for Bits<N> {
     }
 }
 
-leaves!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
+driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
     wide_ram: [LutRam<40, 3>] {
         raddr <- wide_raddr: [Bits<3>],
         we <- wide_we: [Bit],
