@@ -25,6 +25,16 @@ pub enum Error {
     /// Two implementations, or a device and the rules, disagree.
     #[error("{0}")]
     Difference(Box<crate::replay::Difference>),
+    /// Two devices that read frames disagree.
+    #[error("{capture}, frame {frame}: {what}; please report it with the capture")]
+    Frame {
+        /// Name of the capture.
+        capture: String,
+        /// Number of the frame, from 0.
+        frame: u64,
+        /// What differs, with both values.
+        what: String,
+    },
     /// The command line asks for what is not there.
     #[error("{0}")]
     Usage(String),

@@ -258,7 +258,16 @@ fn replay_files(files: &[PathBuf], engine: &mut Engine<'_>) -> Result<Vec<Captur
 }
 
 fn frames_of(options: &frames::Options) -> Result<(), Error> {
-    print(&options.run(&mut |text| eprintln!("forebay: warning: {text}"))?)
+    let bar = bar(0);
+    let mut warn = |text: &str| bar.suspend(|| eprintln!("forebay: warning: {text}"));
+    let mut progress = |file: &Path, files: usize| {
+        bar.set_length(files as u64);
+        bar.set_message(file.display().to_string());
+        bar.inc(1);
+    };
+    let text = options.run(&mut warn, &mut progress);
+    bar.finish_and_clear();
+    print(&text?)
 }
 
 impl Explain {

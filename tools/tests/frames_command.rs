@@ -143,6 +143,23 @@ fn what_is_wrong_is_said_once_and_what_is_good_is_used() {
     }
 }
 
+#[test]
+fn a_long_silence_is_cut_and_counted() {
+    let folder = Folder::new();
+    let frames = connection();
+    let mut file = pcap(&frames);
+    // the seconds of the last frame, behind the headers of all frames before
+    let at = 24 + frames[..frames.len() - 1].iter().map(|f| 16 + f.len()).sum::<usize>();
+    let seconds = u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    file[at..at + 4].copy_from_slice(&(seconds + 7_200).to_le_bytes());
+    let path = folder.file("late.pcap", &file);
+    let (text, _) = prints(&[&path, "--device", "twin"]);
+    assert!(text.ends_with("time         1 silences of more than an hour, cut to an hour\n"), "{text}");
+    // the connection was idle for too long, and its end is that of no connection
+    let reading = &json(&[&path, "--device", "twin"])[0];
+    assert_eq!((&reading["time_jumps"], &reading["closed"]), (&1.into(), &serde_json::json!({"idle": 1})));
+}
+
 #[cfg(feature = "sim")]
 #[test]
 fn the_simulated_rtl_says_the_same_after_every_frame() {

@@ -10,6 +10,15 @@ use std::fmt::Debug;
 /// What is done with each device.
 pub(super) type Give<'a> = dyn FnMut(&mut dyn FrameDevice) -> Result<(), DeviceError> + 'a;
 
+/// Why the devices cannot go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// One of them failed.
+    Failed(Error),
+    /// They differ: how.
+    Differ(String),
+}
+
 /// One device, or two that have to say the same.
 pub struct Devices {
     devices: Vec<Box<dyn FrameDevice>>,
@@ -58,12 +67,12 @@ impl Devices {
         Ok(())
     }
 
-    /// Does the same with all of them, and compares what they say; a difference is `Usage`.
-    pub(super) fn exchange(&mut self, give: &mut Give<'_>) -> Result<(), Error> {
+    /// Does the same with all of them, and compares what they say.
+    pub(super) fn exchange(&mut self, give: &mut Give<'_>) -> Result<(), Stop> {
         let mut first: Option<(&'static str, Vec<Output>, Vec<HostEvent>, Counters)> = None;
         for device in &mut self.devices {
             let name = device.name();
-            let fail = |error| Error::Device { device: name, error };
+            let fail = |error| Stop::Failed(Error::Device { device: name, error });
             give(device.as_mut()).map_err(fail)?;
             device.flush().map_err(fail)?;
             let outputs: Vec<Output> = std::iter::from_fn(|| device.poll()).collect();
@@ -76,7 +85,7 @@ impl Devices {
             equal((other, theirs), (name, &outputs))?;
             equal((other, heard), (name, &told))?;
             if *counted != counters {
-                return Err(Error::Usage(format!("{other} counts {counted:?}, {name} {counters:?}")));
+                return Err(Stop::Differ(format!("{other} counts {counted:?}, {name} {counters:?}")));
             }
         }
         if let Some((_, outputs, told, _)) = first {
@@ -93,11 +102,37 @@ impl Devices {
     }
 }
 
-fn equal<T: PartialEq + Debug>(one: (&str, &[T]), other: (&str, &[T])) -> Result<(), Error> {
+fn equal<T: PartialEq + Debug>(one: (&str, &[T]), other: (&str, &[T])) -> Result<(), Stop> {
     let same = one.1.iter().zip(other.1).take_while(|(a, b)| a == b).count();
     if same == one.1.len().max(other.1.len()) {
         return Ok(());
     }
     let (a, b) = (one.1.get(same), other.1.get(same));
-    Err(Error::Usage(format!("{} says {a:?}, {} says {b:?}", one.0, other.0)))
+    Err(Stop::Differ(format!("{} says {a:?}, {} says {b:?}", one.0, other.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::Choice;
+    use forebay_spec::limits::PROOF;
+
+    #[test]
+    fn devices_that_differ_are_told_apart_at_once() -> Result<(), Box<dyn std::error::Error>> {
+        // a smaller table has to evict sooner
+        let mut devices = open(Choice::Twin)?;
+        devices.devices.push(Box::new(TwinFrames::new(forebay_spec::Profile { connections: 4, ..PROOF })?));
+        devices.configure(&Bundle::default(), &InlineConfig::new(80, [1; 4]))?;
+        let frames = (1..40).map(syn).collect::<Result<Vec<_>, _>>()?;
+        let stop = frames.iter().find_map(|frame| devices.exchange(&mut |device| device.frame(frame)).err());
+        assert!(matches!(&stop, Some(Stop::Differ(what)) if what.contains("twin counts")), "{stop:?}");
+        Ok(())
+    }
+
+    fn syn(port: u16) -> Result<Vec<u8>, etherparse::err::packet::BuildWriteError> {
+        let mut frame = Vec::new();
+        let builder = etherparse::PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
+        builder.tcp(port, 80, 1, 1_000).syn().write(&mut frame, &[])?;
+        Ok(frame)
+    }
 }

@@ -10,9 +10,9 @@ pub use text::text;
 
 use crate::capture::Capture;
 use crate::error::Error;
-use crate::replay::{self, Choice};
+use crate::replay::{self, Choice, SILENCE_MS_MAX};
 use clap::Args;
-use devices::Devices;
+use devices::{Devices, Stop};
 use forebay_bundle::Policy;
 use forebay_decide::frame::{Counters, InlineConfig};
 use forebay_device::{HostEvent, Output};
@@ -24,8 +24,6 @@ use std::path::{Path, PathBuf};
 
 /// Key of the table of connections. On a card it is drawn at boot; here two runs shall say the same.
 const KEY: [u32; 4] = [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344];
-/// Longest silence of a capture that is waited out, ms; a longer one is cut to this.
-const SILENCE_MS_MAX: u64 = 3_600_000;
 /// Milliseconds that one tick says at most.
 const TICK_MS_MAX: u64 = 60_000;
 
@@ -61,6 +59,8 @@ pub struct Reading {
     pub ports: Vec<u16>,
     /// Frames.
     pub frames: u64,
+    /// Silences of more than an hour, cut to an hour.
+    pub time_jumps: u64,
     /// Where they ended, by [`FrameEnd`].
     pub ends: Counts,
     /// Connections that were opened.
@@ -78,11 +78,12 @@ pub struct Reading {
 }
 
 impl Options {
-    /// Reads the captures, and gives what is to be printed. `warn` takes what is wrong with them.
+    /// Reads the captures, and gives what is to be printed. `warn` takes what is wrong with them, `progress` each with the
+    /// number of all.
     ///
     /// # Errors
     /// When no capture can be read, an option is out of its limit, or devices differ.
-    pub fn run(&self, warn: &mut dyn FnMut(&str)) -> Result<String, Error> {
+    pub fn run(&self, warn: &mut dyn FnMut(&str), progress: &mut dyn FnMut(&Path, usize)) -> Result<String, Error> {
         if self.ports.len() > SERVER_PORTS_MAX {
             let n = self.ports.len();
             return Err(Error::Usage(format!(
@@ -93,8 +94,10 @@ impl Options {
         let mut devices = open(self.device)?;
         let mut readings = Vec::new();
         let mut failed: Option<Error> = None;
-        for file in replay::captures(&self.files)? {
-            match read(&file, &self.ports, &policy, &mut devices, warn) {
+        let files = replay::captures(&self.files)?;
+        for file in &files {
+            progress(file, files.len());
+            match read(file, &self.ports, &policy, &mut devices, warn) {
                 Ok(reading) => readings.push(reading),
                 Err(error @ Error::File { .. }) => {
                     failed.replace(error).into_iter().for_each(|earlier| warn(&earlier.to_string()));
@@ -126,15 +129,11 @@ pub fn read(
     warn: &mut dyn FnMut(&str),
 ) -> Result<Reading, Error> {
     let capture = Capture::load(file)?;
-    let ports = if ports.is_empty() { busiest(&capture) } else { ports.to_vec() };
-    if ports.is_empty() {
-        let file = file.display();
-        warn(&format!("{file}: no HTTP/1 connection was found; name the port of the server with --port"));
-    }
+    let ports = if ports.is_empty() { busiest(&capture, &file.display().to_string(), warn) } else { ports.to_vec() };
     let mut config = InlineConfig::new(0, KEY);
     config.server_ports.iter_mut().zip(&ports).for_each(|(place, port)| *place = *port);
     devices.configure(policy.bundle(), &config)?;
-    let mut given = Given { devices, name: &capture.name, number: 0, last_us: None, part_us: 0 };
+    let mut given = Given { devices, name: &capture.name, number: 0, last_us: None, part_us: 0, time_jumps: 0 };
     let mut result = Ok(());
     let warnings = Capture::frames(file, &mut |time_us, frame| {
         if result.is_ok() {
@@ -142,8 +141,9 @@ pub fn read(
         }
     })?;
     result?;
+    let time_jumps = given.time_jumps;
     warnings.iter().for_each(|w| warn(w));
-    Ok(reading(capture.name, ports, devices))
+    Ok(Reading { time_jumps, ..reading(capture.name, ports, devices) })
 }
 
 /// Frames on their way to the devices.
@@ -154,6 +154,7 @@ struct Given<'a> {
     last_us: Option<u64>,
     /// Time that has passed beyond whole milliseconds, us.
     part_us: u64,
+    time_jumps: u64,
 }
 
 impl Given<'_> {
@@ -161,7 +162,9 @@ impl Given<'_> {
         let last_us = *self.last_us.get_or_insert(time_us);
         self.last_us = Some(last_us.max(time_us));
         self.part_us += time_us.saturating_sub(last_us);
-        let mut left_ms = (self.part_us / 1_000).min(SILENCE_MS_MAX);
+        let silence_ms = self.part_us / 1_000;
+        self.time_jumps += u64::from(silence_ms > SILENCE_MS_MAX);
+        let mut left_ms = silence_ms.min(SILENCE_MS_MAX);
         self.part_us %= 1_000;
         while left_ms > 0 {
             let elapsed_ms = left_ms.min(TICK_MS_MAX);
@@ -174,21 +177,27 @@ impl Given<'_> {
     }
 
     fn give(&mut self, give: &mut devices::Give<'_>) -> Result<(), Error> {
-        self.devices.exchange(give).map_err(|error| match error {
-            Error::Usage(what) => {
-                Error::Usage(format!("{}, frame {}: {what}; please report it with the capture", self.name, self.number))
-            }
-            other => other,
+        self.devices.exchange(give).map_err(|stop| match stop {
+            Stop::Failed(error) => error,
+            Stop::Differ(what) => Error::Frame { capture: self.name.to_owned(), frame: self.number, what },
         })
     }
 }
 
 /// Ports of servers with most connections, most first.
-fn busiest(capture: &Capture) -> Vec<u16> {
+fn busiest(capture: &Capture, file: &str, warn: &mut dyn FnMut(&str)) -> Vec<u16> {
     let mut ports: BTreeMap<u16, usize> = BTreeMap::new();
     capture.flows.iter().for_each(|flow| *ports.entry(flow.dport).or_default() += 1);
     let mut ports: Vec<(u16, usize)> = ports.into_iter().collect();
     ports.sort_by_key(|(port, n)| (std::cmp::Reverse(*n), *port));
+    match ports.len() {
+        0 => warn(&format!("{file}: no HTTP/1 connection was found; name the port of the server with --port")),
+        n if n > SERVER_PORTS_MAX => warn(&format!(
+            "{file}: {n} ports of servers, the limit is {SERVER_PORTS_MAX}: those with most connections are read; name others \
+             with --port"
+        )),
+        _ => {}
+    }
     ports.into_iter().map(|(port, _)| port).take(SERVER_PORTS_MAX).collect()
 }
 
@@ -201,6 +210,7 @@ fn reading(capture: String, ports: Vec<u16>, devices: &mut Devices) -> Reading {
         capture,
         ports,
         frames: counters.frames_all(),
+        time_jumps: 0,
         ends: FrameEnd::ALL.iter().zip(frames).filter_map(|(end, n)| named(end.name(), n)).collect(),
         opened,
         given_up: Counts::new(),

@@ -25,9 +25,13 @@ pub fn text(readings: &[Reading], devices: &[&str]) -> String {
     let (ends, given_up, closed, punts) =
         (all(|r| &r.ends), all(|r| &r.given_up), all(|r| &r.closed), all(|r| &r.punts));
     let compared = if devices.len() > 1 { ", equal after every frame" } else { "" };
+    let jumps = match total(|r| r.time_jumps) {
+        0 => String::new(),
+        n => format!("time         {n} silences of more than an hour, cut to an hour\n"),
+    };
     format!(
         "{}\ndevice       {}{compared}\nframes       {}: {}\nconnections  opened {}; closed: {}; given up: {}\n\
-         requests     decided {}, passed {}, punted: {}\n",
+         requests     decided {}, passed {}, punted: {}\n{jumps}",
         table.text(),
         devices.join(" and "),
         total(|r| r.frames),

@@ -15,7 +15,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// Longest silence of a capture that is waited out, ms; a longer one is cut to this and counted.
-pub(super) const SILENCE_MS_MAX: u64 = 3_600_000;
+pub(crate) const SILENCE_MS_MAX: u64 = 3_600_000;
 /// Bytes of a body that an error shows.
 const BODY_SHOWN_BYTES: usize = 80;
 /// Connection of a request that has no context, in the records of the software path.

@@ -14,6 +14,7 @@ mod totals;
 #[cfg(not(feature = "sim"))]
 pub(crate) use devices::no_simulation;
 pub use devices::{open, Choice};
+pub(crate) use engine::SILENCE_MS_MAX;
 pub use engine::{Engine, EventSink, Seen, Watch};
 pub use output::{Final, FinalAction, Outcome, PathTaken};
 pub use totals::{Span, Totals};
