@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import base
+import machine
 import step
 
 TESTS = base.ROOT / "host" / "daemon" / "tests"
@@ -70,12 +71,8 @@ START_S = 60
 SCRIPT_S = 300
 
 
-def environment(name, pins, finish=lambda folder: None):
-    """The folder of a private Python environment with what `pins`, files of one folder, name; made unless it is there."""
-    digest = hashlib.sha256(PYTHON_TAG.encode() + b"".join(pin.read_bytes() for pin in pins)).hexdigest()[:12]
-    folder = base.CACHE / "tools" / f"{name}-{digest}"
-    if (folder / READY).exists() and (folder / "bin" / "python").exists():
-        return folder
+def install(name, folder, pins, finish):
+    """Makes an environment in its final place (it cannot be moved); the mark that it is whole comes last."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     step.must(f"environment of the {name}", [sys.executable, "-m", "venv", folder])
@@ -83,6 +80,15 @@ def environment(name, pins, finish=lambda folder: None):
     step.must(f"pinned {name}", [*pip, "-r", pins[0]], env={"PIP_USER": "0"})
     finish(folder)
     (folder / READY).write_text("", encoding="utf-8")
+
+
+def environment(name, pins, finish=lambda folder: None):
+    """The folder of a private Python environment with what `pins`, files of one folder, name; made unless it is there."""
+    digest = hashlib.sha256(PYTHON_TAG.encode() + b"".join(pin.read_bytes() for pin in pins)).hexdigest()[:12]
+    folder = base.CACHE / "tools" / f"{name}-{digest}"
+    with machine.locked_cache():
+        if not ((folder / READY).exists() and (folder / "bin" / "python").exists()):
+            install(name, folder, pins, finish)
     return folder
 
 
@@ -160,8 +166,10 @@ def run_scripts(folder, scripts, arguments):
         except subprocess.TimeoutExpired as late:
             output, code = (late.stdout or b"").decode(errors="replace") + f"no end within {SCRIPT_S} s\n", 1
         print(output, end="", flush=True)
-        passed += sum(line.startswith("test ") and line.endswith(" ... ok") for line in output.splitlines())
-        if code:
+        checks = sum(line.startswith("test ") and line.endswith(" ... ok") for line in output.splitlines())
+        passed += checks
+        # a script that has checked nothing shows nothing
+        if code or not checks:
             failed.append(script.name)
     result = f"FAILED ({', '.join(failed)})" if failed else "ok"
     print(f"test result: {result.split()[0]}. {passed} passed; {len(failed)} failed; 0 ignored; {result}", flush=True)

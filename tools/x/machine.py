@@ -3,6 +3,7 @@
 Everything lands under FOREBAY_CACHE and is left alone once its marker file is there, so a second run asks no network.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import importlib.util
@@ -171,15 +172,22 @@ def tool_env():
     }
 
 
+@contextlib.contextmanager
+def locked_cache():
+    """Nobody else sets anything up meanwhile: checkouts share the cache."""
+    base.CACHE.mkdir(parents=True, exist_ok=True)
+    with open(base.CACHE / "setup.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def ensure(yosys=False, floor=False):
     """Makes the machine ready for a command and sets the environment of all that it starts."""
     check_rust()
     missing = missing_packages(need_venv=not venv_is_ready())
     if missing:
         install_packages(missing)
-    base.CACHE.mkdir(parents=True, exist_ok=True)
-    with open(base.CACHE / "setup.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # checkouts share the cache
+    with locked_cache():
         if not venv_is_ready():
             make_venv()
         if yosys and not (VENV / WARM).exists():

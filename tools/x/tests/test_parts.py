@@ -1,5 +1,7 @@
 """The rest of ./x: licences, counting of results, the synthesis table, logic levels."""
 
+import contextlib
+import io
 import sys
 import tempfile
 import unittest
@@ -8,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import base  # noqa: E402
+import clients  # noqa: E402
 import licences  # noqa: E402
 import netlist  # noqa: E402
 import rtl  # noqa: E402
@@ -32,6 +35,28 @@ class Licences(unittest.TestCase):
         self.assertEqual(list(licences.problems([package], {"MIT"})), [])
         for change in [{"license": None}, {"license": "GPL-3.0"}, {"source": "git+x"}]:
             self.assertEqual(len(list(licences.problems([{**package, **change}], {"MIT"}))), 1, change)
+
+
+class Clients(unittest.TestCase):
+    def outcome(self, *scripts):
+        with tempfile.TemporaryDirectory() as place:
+            place = Path(place)
+            (place / "bin").mkdir()
+            (place / "bin" / "python").symlink_to(sys.executable)
+            paths = [place / f"{number}.py" for number in range(len(scripts))]
+            for path, script in zip(paths, scripts):
+                path.write_text(script, encoding="utf-8")
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                code = clients.run_scripts(place, paths, ["a", "b"])
+            return code, out.getvalue().splitlines()[-1]
+
+    def test_a_script_that_fails_or_checks_nothing_is_a_failure(self):
+        good = "import sys\nassert sys.argv[1:] == ['a', 'b']\nprint('test x ... ok')\n"
+        self.assertEqual(self.outcome(good, good), (0, "test result: ok. 2 passed; 0 failed; 0 ignored; ok"))
+        for bad in ["", "print('ok')", good + "assert False", "raise SystemExit(3)"]:
+            code, line = self.outcome(good, bad)
+            self.assertEqual((code, "1 failed; 0 ignored; FAILED (1.py)" in line), (1, True), line)
 
 
 class Failures(unittest.TestCase):
