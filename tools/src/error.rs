@@ -35,6 +35,14 @@ pub enum Error {
         /// What differs, with both values.
         what: String,
     },
+    /// A daemon does not answer as it should.
+    #[error("the daemon at {url}: {what}")]
+    Daemon {
+        /// Where it listens.
+        url: String,
+        /// What it did.
+        what: String,
+    },
     /// The command line asks for what is not there.
     #[error("{0}")]
     Usage(String),

@@ -2,6 +2,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod capture;
+pub mod clients;
 pub mod clocks;
 pub mod compile;
 pub mod demo;

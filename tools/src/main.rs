@@ -3,7 +3,7 @@ use clap::{Args, Parser, Subcommand};
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
-use forebay_tools::{clocks, compile, demo, explain, frames, replay, study, Error};
+use forebay_tools::{clients, clocks, compile, demo, explain, frames, replay, study, Error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
 use std::fs::File;
@@ -133,6 +133,12 @@ struct Demo {
     /// What to run on; default: `both` where the simulation is built in, else `twin`.
     #[arg(long, value_enum)]
     device: Option<Choice>,
+    /// A running daemon with an echo engine, as http://HOST:PORT: clients ask it, and the report shows what they met.
+    #[arg(long, value_name = "URL")]
+    daemon: Option<String>,
+    /// A key of that daemon's policy.
+    #[arg(long, requires = "daemon")]
+    key: Option<String>,
 }
 
 #[derive(Args)]
@@ -311,10 +317,12 @@ impl Demo {
         let (totals, devices) = (engine.totals(), engine.device_names());
         let mut numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results);
         numbers.clocks = clocks::columns()?;
+        numbers.daemon = self.daemon.as_ref().map(|url| clients::run(url, self.key.as_deref(), "echo")).transpose()?;
+        let served = numbers.daemon.as_ref().map_or_else(String::new, clients::Served::text);
         let (html, json) = (self.out.join("index.html"), self.out.join("demo.json"));
         report::write_pair(&html, &json, &numbers)?;
         let (table, summary) = (replay::table::table(&results, false), replay::table::summary(totals, &devices));
-        print(&format!("{table}\n{summary}report       {} and {}\n", html.display(), json.display()))?;
+        print(&format!("{table}\n{summary}{served}report       {} and {}\n", html.display(), json.display()))?;
         totals.check().map_err(Error::Usage)
     }
 }

@@ -4,6 +4,7 @@ Clients, a Node to run them, llama.cpp and a small model come at pinned versions
 host/daemon/tests, clients and engines.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -47,6 +48,16 @@ kind = "echo"
 models = ["slow"]
 [engine.echo]
 output_token_ms = 200
+"""
+# Slow enough that the demo's clients, who ask together, find it full.
+DEMO = """
+[[engine]]
+name = "echo"
+kind = "echo"
+models = ["echo"]
+[engine.echo]
+first_token_ms = 20
+output_token_ms = 4
 """
 LLAMA = """
 [[engine]]
@@ -152,6 +163,13 @@ def daemon(place, limits, engines):
     (place / "forebayd.toml").write_text(CONFIG + engines, encoding="utf-8")
     listening = re.compile(r'"event":"listening","address":"([^"]+)"')
     return Server([target / "release" / "forebayd", place / "forebayd.toml"], place / "daemon.log", listening)
+
+
+@contextlib.contextmanager
+def demo_daemon():
+    """A daemon for the demo's clients; where it listens."""
+    with tempfile.TemporaryDirectory() as place, daemon(Path(place), [2] * 8, DEMO) as address:
+        yield f"http://{address}"
 
 
 def run_scripts(folder, scripts, arguments):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import base
+import clients
 import machine
 import step
 import waveform
@@ -40,7 +41,10 @@ def cmd_demo(args):
     machine.ensure()
     forebay = ["cargo", "build", "--release", "-p", "forebay-tools", "--features", "sim", "--bin", "forebay"]
     step.must("build forebay with the simulated core", forebay)
-    return call(forebay_argv("demo", *args))
+    if {"-h", "--help", "--daemon"} & {arg.split("=")[0] for arg in args}:
+        return call(forebay_argv("demo", *args))
+    with clients.demo_daemon() as url:
+        return call(forebay_argv("demo", "--daemon", url, "--key", clients.KEY, *args))
 
 
 def forebay_argv(*args):
@@ -118,8 +122,6 @@ def cmd_clients(args):
     parser.add_argument("--engines", action="store_true", help="with a real llama.cpp behind the daemon instead of its echo engine")
     options = parser.parse_args(args)
     machine.ensure()
-    import clients
-
     return clients.llama() if options.engines else clients.echo()
 
 

@@ -14,9 +14,17 @@ pub struct Span {
 }
 
 impl Span {
-    fn add(span: &mut Option<Span>, clocks: u32) {
-        let s = span.get_or_insert(Span { min: clocks, max: clocks });
-        (s.min, s.max) = (s.min.min(clocks), s.max.max(clocks));
+    pub(crate) fn add(span: &mut Option<Span>, value: u32) {
+        let s = span.get_or_insert(Span { min: value, max: value });
+        (s.min, s.max) = (s.min.min(value), s.max.max(value));
+    }
+
+    /// The value, or the first and the last.
+    pub(crate) fn text(self) -> String {
+        match self.min == self.max {
+            true => self.min.to_string(),
+            false => format!("{} to {}", self.min, self.max),
+        }
     }
 }
 

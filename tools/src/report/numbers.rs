@@ -1,5 +1,6 @@
 //! The numbers of a report.
 use crate::capture::Counts;
+use crate::clients::Served;
 use crate::clocks::Column;
 use crate::replay::{CaptureResult, FinalAction, PathTaken, Totals};
 use serde::Serialize;
@@ -55,6 +56,8 @@ pub struct Numbers {
     pub latency: Vec<LatencyPoint>,
     /// Clocks by body size, width and policy; of the demo alone.
     pub clocks: Vec<Column>,
+    /// What clients of the daemon met; of the demo alone.
+    pub daemon: Option<Served>,
     /// The captures, in the order of the replay.
     pub captures: Vec<CaptureNumbers>,
 }
@@ -76,6 +79,7 @@ impl Numbers {
             thresholds: policy.bundle().thresholds.to_vec(),
             latency: latency(results),
             clocks: Vec::new(),
+            daemon: None,
             captures: results.iter().map(CaptureNumbers::new).collect(),
         }
     }

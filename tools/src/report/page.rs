@@ -1,6 +1,7 @@
 //! The page.
 use super::numbers::{CaptureNumbers, Numbers};
 use super::plots;
+use crate::clients::Served;
 use crate::clocks::Column;
 use crate::replay::Span;
 use std::fmt::Write;
@@ -27,7 +28,7 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
          <code>max_tokens</code> reaches: {thresholds}.</p>\n\
          <p class=\"key\"><i class=\"first\"></i>admitted <i class=\"second\"></i>refused \
          <i class=\"third\"></i>without a level</p>\n<figure>{verdicts}</figure>\n{reasons}</section>\n\
-         {latency}\n{clocks}\
+         {latency}\n{clocks}{daemon}\
          <section>\n<h2>Read by the exact software path</h2>\n{punts}</section>\n\
          <section>\n<h2>Captures</h2>\n{captures}</section>\n\
          <footer><p>Conservation: {conservation}.</p></footer>\n</main>\n</body>\n</html>\n",
@@ -40,6 +41,7 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
         reasons = shares("reason", t.reasons.iter().map(|(name, n)| (*name, *n))),
         latency = latency(numbers)?,
         clocks = clocks(&numbers.clocks),
+        daemon = numbers.daemon.as_ref().map_or_else(String::new, daemon),
         punts = punts(numbers),
         captures = captures(&numbers.captures),
         conservation = t.conservation(),
@@ -70,16 +72,9 @@ fn tiles(numbers: &Numbers) -> String {
         ("read by the device", format!("{} of {}", t.fabric, t.requests)),
     ];
     let clocks = [("clocks to the record", t.record_clocks), ("clocks to the verdict", t.verdict_clocks)];
-    tiles.extend(clocks.into_iter().filter_map(|(name, span)| span.map(|s| (name, range(s)))));
+    tiles.extend(clocks.into_iter().filter_map(|(name, span)| span.map(|s| (name, s.text()))));
     let tiles = tiles.iter().map(|(name, value)| format!("<div><b>{value}</b><span>{name}</span></div>"));
     format!("<div class=\"tiles\">{}</div>", tiles.collect::<String>())
-}
-
-fn range(span: Span) -> String {
-    match span.min == span.max {
-        true => span.min.to_string(),
-        false => format!("{} to {}", span.min, span.max),
-    }
 }
 
 fn latency(numbers: &Numbers) -> Result<String, String> {
@@ -121,6 +116,30 @@ fn clocks(columns: &[Column]) -> String {
         let _ = writeln!(table, "<tr><td class=\"n\">{}</td>{cells}</tr>", row.body_bytes);
     }
     table + "</table></div>\n</section>\n"
+}
+
+/// What clients of the daemon met.
+fn daemon(served: &Served) -> String {
+    let range = |span: Option<Span>| span.map_or_else(|| "-".to_owned(), Span::text);
+    let rows = [
+        ("requests", served.requests.to_string()),
+        ("of these streamed, each stream whole", served.streamed.to_string()),
+        ("answered at the first attempt", served.at_once.to_string()),
+        ("answered when the client came again", served.later.to_string()),
+        ("held before they were admitted", served.held.to_string()),
+        ("held for, ms", range(served.held_ms)),
+        ("429 answers", served.refused.to_string()),
+        ("their retry-after-ms", range(served.retry_after_ms)),
+        ("their recommended concurrency", range(served.recommended_concurrency)),
+        ("output tokens", served.output_tokens.to_string()),
+    ];
+    let rows = rows.map(|(name, value)| format!("<tr><td>{name}</td><td class=\"n\">{value}</td></tr>\n"));
+    format!(
+        "<section>\n<h2>Clients of the daemon</h2>\n<p>{} clients at the same time, against the daemon with the twin and its \
+         echo engine. Who is refused comes again after the time that the answer names.</p>\n<table>{}</table>\n</section>\n",
+        served.clients,
+        rows.concat()
+    )
 }
 
 fn punts(numbers: &Numbers) -> String {
