@@ -1,4 +1,5 @@
-//! Emits the cores and the front, verilates them and links the models; a library is kept by the hash of what it is made from.
+//! Emits the cores, the front and the burst scheduler, verilates them and links the models; a library is kept by the hash of what it is made from.
+use forebay_hdl::burst::{BoardBurst, DUE_CLOCKS, INTERVAL_CLOCKS, LATENCY_CLOCKS};
 use forebay_hdl::core::{BoardCore8, FleetCore64, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
 use forebay_hdl::front::{BoardFront8, REQUEST_CLOCKS};
 use forebay_hdl_tools::emit::{emit, Emitted};
@@ -15,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     link(&emit(&mut BoardCore8::default(), "core")?, "board8", "Core", &out)?;
     link(&emit(&mut FleetCore64::default(), "core")?, "fleet64", "Core", &out)?;
     link(&emit(&mut BoardFront8::default(), "front")?, "front8", "Front", &out)?;
+    link(&emit(&mut BoardBurst::default(), "burst")?, "burst_board", "Burst", &out)?;
     let latency = format!(
         "/// Clocks from a record to its verdict while nothing else waits.\n\
          pub const VERDICT_LATENCY_CLOCKS: u32 = {VERDICT_LATENCY_CLOCKS};\n\
@@ -23,7 +25,13 @@ fn main() -> Result<(), Box<dyn Error>> {
          /// Clocks for which a bank is shown as in use behind the last sign of it.\n\
          pub const LINGER_CLOCKS: u32 = {LINGER_CLOCKS};\n\
          /// Clocks from the last beat of a plain frame with a whole request to its verdict, beside those for its bytes.\n\
-         pub const REQUEST_CLOCKS: u32 = {REQUEST_CLOCKS};\n"
+         pub const REQUEST_CLOCKS: u32 = {REQUEST_CLOCKS};\n\
+         /// Clocks from one event of the burst scheduler to the next.\n\
+         pub const BURST_INTERVAL_CLOCKS: u32 = {INTERVAL_CLOCKS};\n\
+         /// Clocks from an event of the burst scheduler to its verdict.\n\
+         pub const BURST_LATENCY_CLOCKS: u32 = {LATENCY_CLOCKS};\n\
+         /// Clocks from an event of the burst scheduler to where it shows which binds are due after it.\n\
+         pub const BURST_DUE_CLOCKS: u32 = {DUE_CLOCKS};\n"
     );
     std::fs::write(out.join("latency.rs"), latency)?;
     Ok(())

@@ -7,7 +7,6 @@ mod random;
 use burst::leaves::Leaves;
 use burst::program::{Ports, Program, Ran, Shown};
 use burst::stream::{config, Stream};
-use burst::words::words;
 use forebay_hdl::burst::{BoardBurst, FleetBurst, ProofBurst, INTERVAL_CLOCKS, LATENCY_CLOCKS};
 use forebay_hdl_tools::lockstep::Lockstep;
 use forebay_spec::burst::{Sizes, BOARD, FLEET, PROOF};
@@ -52,7 +51,7 @@ fn against_twin<B: Block + Default>(sizes: Sizes, streams: u64, events: usize, b
         let mut rng = Rng::new(1_000 + seed);
         let strict = seed % 3 == 2;
         let config = config(sizes, strict, &mut rng);
-        let words = words(&config);
+        let words = config.words();
         let mut before = Stream::new(config.clone(), Rng::new(3_000 + seed));
         before.run(2_000);
         let mut stream = Stream::new(config, Rng::new(2_000 + seed));
@@ -103,7 +102,7 @@ fn leaves_equal_their_verilog() {
 fn proof_equals_its_verilog() {
     let mut rng = Rng::new(72);
     let config = config(PROOF, false, &mut rng);
-    let mut words = words(&config).into_iter();
+    let mut words = config.words().into_iter();
     let mut stream = Stream::new(config, Rng::new(73));
     stream.run(10_000);
     let events: Vec<Ports> = stream.log.iter().map(|(event, ..)| Ports::of(event)).collect();

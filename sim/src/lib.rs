@@ -1,4 +1,5 @@
-//! The Verilated cores and the front behind a safe model, and their in-process transport.
+//! The Verilated cores, the front and the burst scheduler behind a safe model, and their in-process transport.
+mod burst;
 mod chance;
 mod device;
 mod drive;
@@ -8,6 +9,7 @@ mod image;
 mod model;
 mod store;
 
+pub use burst::{BurstError, BurstStats, SimBurst};
 pub use device::{SimDevice, Stats};
 pub use frames::SimFrames;
 
@@ -29,6 +31,12 @@ pub mod front8 {
     include!(concat!(env!("OUT_DIR"), "/front8.rs"));
 }
 
+/// The generated model of the burst scheduler of profile `board`.
+#[allow(missing_docs, unreachable_pub, clippy::all)]
+pub mod burst_board {
+    include!(concat!(env!("OUT_DIR"), "/burst_board.rs"));
+}
+
 include!(concat!(env!("OUT_DIR"), "/latency.rs"));
 
 /// SHA-256 of the Verilog that the model of 8 bytes a clock was made from.
@@ -37,3 +45,5 @@ pub const BOARD8_SHA256: &str = env!("FOREBAY_BOARD8_SHA256");
 pub const FLEET64_SHA256: &str = env!("FOREBAY_FLEET64_SHA256");
 /// SHA-256 of the Verilog that the model of the front was made from.
 pub const FRONT8_SHA256: &str = env!("FOREBAY_FRONT8_SHA256");
+/// SHA-256 of the Verilog that the model of the burst scheduler was made from.
+pub const BURST_BOARD_SHA256: &str = env!("FOREBAY_BURST_BOARD_SHA256");

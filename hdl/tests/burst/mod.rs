@@ -2,4 +2,3 @@
 pub(crate) mod leaves;
 pub(crate) mod program;
 pub(crate) mod stream;
-pub(crate) mod words;

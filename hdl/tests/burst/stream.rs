@@ -181,9 +181,7 @@ impl Stream {
                 self.slots.remove(&slot);
             }
         }
-        let pools = self.burst.sizes().pools;
-        let due = |p: usize| self.burst.bind_due(((p + pools - 1) % pools) as u8) == Some(p as u8);
-        let binds = (0..pools).map(|p| u32::from(due(p)) << p).sum();
+        let binds = u32::from(self.burst.binds_due());
         self.log.push((event, verdicts, binds));
     }
 

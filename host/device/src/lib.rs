@@ -3,9 +3,11 @@ use forebay_decide::table::{Tables, TablesError};
 use forebay_decide::Bundle;
 use forebay_spec::{Event, Input, Verdict, INPUT_ORDER};
 
+pub mod burst;
 pub mod frames;
 pub mod twin;
 
+pub use burst::{BurstDevice, BurstFailure, BurstPair};
 pub use frames::{FrameDevice, HostEvent, TwinFrames};
 pub use twin::TwinDevice;
 

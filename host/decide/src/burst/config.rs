@@ -43,8 +43,11 @@ impl Config {
         }
     }
 
-    /// The first thing that does not fit.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    /// Whether everything fits.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn check(&self) -> Result<(), ConfigError> {
         self.check_sizes()?;
         let s = &self.sizes;
         limit("nodes", self.nodes.len(), 0, s.nodes)?;

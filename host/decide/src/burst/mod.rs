@@ -16,6 +16,7 @@ mod status;
 mod tenant;
 mod ticket;
 mod timer;
+mod words;
 
 pub use config::{Config, ConfigError};
 pub use counters::Counters;
@@ -48,6 +49,21 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
+    /// Of an event that has been answered elsewhere.
+    pub fn of(own: Option<Verdict>, evicted: Option<Verdict>) -> Self {
+        Verdicts { own, evicted }
+    }
+
+    /// That of the event's own request.
+    pub fn own(&self) -> Option<&Verdict> {
+        self.own.as_ref()
+    }
+
+    /// That of a held request which made room.
+    pub fn evicted(&self) -> Option<&Verdict> {
+        self.evicted.as_ref()
+    }
+
     /// Both in their order.
     pub fn iter(&self) -> impl Iterator<Item = Verdict> {
         [self.own, self.evicted].into_iter().flatten()
@@ -121,6 +137,11 @@ impl Burst {
         let pools = self.pools.len();
         let turn = (1..=pools).map(|k| (usize::from(last) + k) % pools);
         turn.into_iter().find(|&p| self.pools[p].wants_bind()).map(|p| p as u8)
+    }
+
+    /// Pools whose bind is due, a bit each.
+    pub fn binds_due(&self) -> u8 {
+        self.pools.iter().enumerate().map(|(p, pool)| u8::from(pool.wants_bind()) << p).sum()
     }
 
     /// Would this visit change anything now? If not it need be neither made nor logged.
