@@ -43,6 +43,14 @@ pub enum Error {
         /// What it did.
         what: String,
     },
+    /// The burst scheduler's device differs from the twin, or fails.
+    #[error("{run}: {failure}; please report it with the command")]
+    Scheduler {
+        /// What was run.
+        run: String,
+        /// What is wrong.
+        failure: forebay_device::BurstFailure,
+    },
     /// The command line asks for what is not there.
     #[error("{0}")]
     Usage(String),

@@ -51,7 +51,8 @@ enum Command {
     Demo(Demo),
     /// Simulate a fleet on arrival traces: the scheduler beside other policies.
     ///
-    /// The scheduler is the twin of the RTL itself, fed with the events that a card would get. The table shows goodput over
+    /// The scheduler is the twin of the RTL itself, fed with the events that a card would get; with `--device sim` the RTL
+    /// decides and the twin is compared with it. The table shows goodput over
     /// the oracle's by load, the worst cell, 429 answers per request and the spread of queueing.
     Study(study::Options),
     /// Run an event log of `replay --events` through the twin and compare every stamp and verdict.

@@ -54,3 +54,53 @@ fn what_cannot_be_run_is_named() {
         assert!(!done.status.success() && err.contains(says), "{err}");
     }
 }
+
+/// What is printed, but for the lines about the device.
+#[cfg(feature = "sim")]
+fn numbers(out: &str) -> String {
+    let of_device = |line: &&str| !line.starts_with("device ") && !line.starts_with("clocks ");
+    out.trim_end().lines().filter(of_device).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+#[cfg(feature = "sim")]
+#[test]
+fn a_study_on_the_simulation_comes_to_the_same() {
+    let folder = folder();
+    let ask = ["--policy", "burst,burst-strict,least-loaded", "--loads", "0.9,1.3", "--requests", "150"];
+    let more = ["--nodes", "4", "--slots", "20", "--scene", "clients,pools,outages"];
+    let run = |device: &str| {
+        let done = study(folder.path(), &[&ask[..], &more[..], &["--device", device]].concat());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let (twin, sim) = (run("twin"), run("sim"));
+    assert_eq!(numbers(&twin), numbers(&sim));
+    // 4 of the table, 12 with clients, 2 with pools, 2 with outages
+    assert!(sim.contains(" events of 20 runs, every verdict and number equal"), "{sim}");
+    assert!(sim.contains("clocks       an event every 6, its verdict 24 later, at each event"), "{sim}");
+    assert!(!twin.contains("every verdict"), "{twin}");
+}
+
+#[cfg(feature = "sim")]
+#[test]
+fn what_the_simulation_has_no_room_for_is_named() {
+    let folder = folder();
+    for (more, says) in [
+        (&["--nodes", "9"][..], "1 pool(s) of 9 nodes of 32 slots do not fit the simulated scheduler"),
+        (&["--slots", "33"], "give --nodes of at most 8 and --slots of at most 32"),
+        (&["--scene", "pools"], "2 pool(s) of 8 nodes of 32 slots do not fit"),
+        (&["--policy", "srpt"], "--device sim --policy srpt: only burst and burst-strict run on it"),
+    ] {
+        let done = study(folder.path(), &[more, &["--device", "sim"]].concat());
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert!(!done.status.success() && err.contains(says), "{err}");
+    }
+}
+
+#[cfg(not(feature = "sim"))]
+#[test]
+fn a_build_without_the_simulation_says_so() {
+    let done = study(folder().path(), &["--device", "sim"]);
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success() && err.contains("this build has no simulation; build with --features sim"), "{err}");
+}

@@ -55,8 +55,16 @@ pub fn run_with(setup: &Setup, part: Part<'_>, name: &str, policy: &mut dyn Poli
 /// part's trace sets the time.
 pub fn run_pools(setup: &Setup, parts: &[Part<'_>], name: &str) -> Vec<Outcome> {
     match by_name(name, setup, parts.len()) {
-        Some(mut policy) if !parts.is_empty() => run_parts(setup, parts, name, policy.as_mut(), &[]),
-        _ => Vec::new(),
+        Some(mut policy) => run_pools_with(setup, parts, name, policy.as_mut()),
+        None => Vec::new(),
+    }
+}
+
+/// The same with a policy of one's own, for as many pools.
+pub fn run_pools_with(setup: &Setup, parts: &[Part<'_>], name: &str, policy: &mut dyn Policy) -> Vec<Outcome> {
+    match parts.is_empty() {
+        true => Vec::new(),
+        false => run_parts(setup, parts, name, policy, &[]),
     }
 }
 

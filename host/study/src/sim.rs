@@ -161,7 +161,8 @@ impl<'a> Sim<'a> {
         loop {
             let arrival_s = self.arrivals.get(next).copied().unwrap_or(f64::INFINITY);
             let event_s = self.heap.peek().map_or(f64::INFINITY, |Reverse((at, _, _))| *at as f64 / NS);
-            if arrival_s.is_infinite() && event_s.is_infinite() && !policy.waiting() {
+            let over = arrival_s.is_infinite() && event_s.is_infinite() && !policy.waiting();
+            if over || policy.stopped() {
                 break;
             }
             self.changed = false;

@@ -147,6 +147,18 @@ impl Trace {
         self.requests.last().map_or(0.0, |r| r.at_s)
     }
 
+    /// The trace over and over, until there are so many requests.
+    pub fn looped(self, requests: usize) -> Self {
+        // between two turns as much time passes as between two requests on average
+        let turn_s = self.span_s() * (1.0 + 1.0 / self.requests.len().max(1) as f64);
+        let turns = self.requests.iter().cycle().enumerate().take(requests);
+        let shifted = turns.map(|(place, request)| {
+            let turn = place / self.requests.len().max(1);
+            Request { at_s: request.at_s + turn_s * turn as f64, ..request.clone() }
+        });
+        Trace { requests: shifted.collect(), name: self.name }
+    }
+
     /// The first so many requests.
     pub fn head(mut self, requests: usize) -> Self {
         self.requests.truncate(requests.max(100));
@@ -190,6 +202,16 @@ mod tests {
             json_line(r#"{"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47]}"#);
         let numbers = line.map(|l| (l.at_s, l.prompt, l.output, l.blocks));
         assert_eq!(numbers, Ok((27.482, 6_955, 52, vec![46, 47])));
+    }
+
+    #[test]
+    fn a_looped_trace_goes_on_in_time() {
+        let request =
+            |at_s| Request { at_s, prompt: 9, output: 1, declared: 1, estimate: 9, tenant: 0, blocks: vec![] };
+        let trace = Trace { name: "made-up".to_owned(), requests: vec![request(0.0), request(3.0), request(4.0)] };
+        let looped = trace.looped(8);
+        let times: Vec<f64> = looped.requests.iter().map(|r| (r.at_s * 3.0).round()).collect();
+        assert_eq!(times, [0.0, 9.0, 12.0, 16.0, 25.0, 28.0, 32.0, 41.0]);
     }
 
     #[test]

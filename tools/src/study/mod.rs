@@ -2,6 +2,7 @@
 mod grid;
 mod page;
 mod plots;
+mod runner;
 mod scenes;
 mod table;
 
@@ -11,6 +12,9 @@ use forebay_study::{Outcome, Setup, Trace, NAMES};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// Requests of each trace that are simulated in RTL unless another number is asked for.
+const SIM_REQUESTS: usize = 2_000;
 
 /// What `forebay study` is asked for.
 #[derive(Args, Clone, Debug)]
@@ -29,9 +33,13 @@ pub struct Options {
     /// `outages` of nodes.
     #[arg(long, value_name = "SCENE", value_enum, value_delimiter = ',')]
     scene: Vec<scenes::Scene>,
-    /// Use only so many requests of each trace, from its start; at least 100.
+    /// Use only so many requests of each trace, from its start; at least 100. Default: all, with `--device sim` 2,000.
     #[arg(long, value_name = "N")]
     requests: Option<usize>,
+    /// What `burst` and `burst-strict` run on. With `sim` the Verilated RTL decides (--features sim), and each of its verdicts,
+    /// its numbers and its clocks is held against the twin, which gets the same events; at most 8 nodes of 32 slots.
+    #[arg(long, value_enum, default_value_t = runner::On::Twin)]
+    device: runner::On,
     /// Nodes of the fleet, 1 to 64.
     #[arg(long, default_value_t = 8)]
     nodes: usize,
@@ -65,6 +73,9 @@ pub struct Study {
     pub scenes: Vec<scenes::SceneRow>,
     /// Every run of the main table.
     pub runs: Vec<Outcome>,
+    /// What was compared with the simulated RTL, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<runner::Compared>,
 }
 
 /// A trace and where it comes from.
@@ -97,8 +108,10 @@ impl Options {
         let (setup, policies, loads) = self.checked()?;
         let traces = self.load(&setup)?;
         let bar = bar();
-        let study = grid::study(&setup, &traces, &policies, &loads, &self.scene, &bar);
+        let runner = runner::Runner::new(self.device, &bar);
+        let study = grid::study(&setup, &traces, &policies, &loads, &self.scene, &runner);
         bar.finish_and_clear();
+        let study = study?;
         for (path, text) in [(&self.csv, table::csv(&study)), (&self.report, page::page(&study)?)] {
             if let Some(path) = path {
                 write(path, &text)?;
@@ -136,6 +149,16 @@ impl Options {
         let mut setup = Setup::default();
         (setup.fleet.nodes, setup.fleet.slots) = (self.nodes, self.slots);
         setup.clients.seed = self.seed;
+        if self.device == runner::On::Sim {
+            let pools = if self.scene.contains(&scenes::Scene::Pools) { 2 } else { 1 };
+            runner::fits(&setup, pools)?;
+            if self.scene.is_empty() && !policies.iter().any(|name| runner::scheduler(name).is_some()) {
+                let asked = policies.join(",");
+                return usage(format!(
+                    "--device sim --policy {asked}: only burst and burst-strict run on it; name one"
+                ));
+            }
+        }
         Ok((setup, policies, loads))
     }
 
@@ -150,10 +173,14 @@ impl Options {
             }
         }
         files.sort();
+        let by_default = (self.device == runner::On::Sim).then_some(SIM_REQUESTS);
         let mut traces = Vec::new();
         for file in files {
             match Trace::load(&file, &setup.clients) {
-                Ok(trace) => traces.push(self.requests.map_or(trace.clone(), |n| trace.head(n))),
+                Ok(trace) => traces.push(match self.requests.or(by_default) {
+                    Some(n) => trace.head(n),
+                    None => trace,
+                }),
                 Err(why) => eprintln!("forebay: warning: {why}; passed over"),
             }
         }

@@ -55,19 +55,31 @@ pub(super) fn page(study: &Study) -> Result<String, Error> {
          <style>\n{}</style>\n</head>\n<body>\n<main>\n<header>\n<h1>Forebay study</h1>\n\
          <p>{} traces at {} loads, simulated by forebay {}. Load 1 is what a fleet that is never idle can serve. Goodput is \
          the share of requests with the first token within 2 s + 0.2 ms a prompt token of the client's first attempt, and \
-         75 ms an output token. The oracle knows every output length.</p>\n</header>\n<p class=\"key\">{key}</p>\n{plots}\
+         75 ms an output token. The oracle knows every output length.</p>\n{}</header>\n<p class=\"key\">{key}</p>\n{plots}\
          <section>\n<h2>Goodput over the oracle's</h2>\n{}</section>\n{}\
          <section>\n<h2>Each trace at load {}</h2>\n{}</section>\n<footer>\n{}</footer>\n</main>\n</body>\n</html>\n",
         style(),
         study.traces.len(),
         study.loads.len(),
         env!("CARGO_PKG_VERSION"),
+        compared(study),
         rows(study),
         scenes(study),
         study.rows.first().map_or(0.0, |r| r.at_load),
         traces(study),
         sources(study),
     ))
+}
+
+/// Who decided under the scheduler's policies, where it was not the twin alone.
+fn compared(study: &Study) -> String {
+    study.compared.as_ref().map_or_else(String::new, |c| {
+        format!(
+            "<p>Under burst and burst-strict the simulated RTL decided, an event every {} clocks, each verdict {} clocks \
+             after its event; {} events of {} runs were compared with the twin, every verdict and number equal.</p>\n",
+            c.interval_clocks, c.verdict_clocks, c.events, c.runs
+        )
+    })
 }
 
 fn plots(study: &Study) -> Result<String, String> {

@@ -1,8 +1,8 @@
 //! What the main table does not show: clients that lie, pools side by side, nodes that go away.
-use super::grid::parallel;
+use super::runner::Runner;
+use crate::error::Error;
 use clap::ValueEnum;
-use forebay_study::{run, run_pools, run_with, BurstPolicy, Habit, Outage, Outcome, Part, Setup, Trace};
-use indicatif::ProgressBar;
+use forebay_study::{Habit, Outage, Outcome, Part, Setup, Trace};
 use serde::Serialize;
 
 /// Loads at which clients lie.
@@ -50,8 +50,8 @@ pub(super) fn run_all(
     traces: &[Trace],
     saturations: &[f64],
     scenes: &[Scene],
-    bar: &ProgressBar,
-) -> Vec<SceneRow> {
+    runner: &Runner<'_>,
+) -> Result<Vec<SceneRow>, Error> {
     let parts = |load: f64| {
         let part = move |(trace, &saturation)| Part { trace, saturation, load };
         traces.iter().zip(saturations).map(part).collect::<Vec<_>>()
@@ -59,12 +59,16 @@ pub(super) fn run_all(
     let mut rows = Vec::new();
     for scene in scenes {
         match scene {
-            Scene::Clients => rows.extend(CLIENT_LOADS.iter().flat_map(|&load| clients(setup, &parts(load), bar))),
-            Scene::Pools => rows.extend(pools(setup, &parts(POOL_LOADS.0), &parts(POOL_LOADS.1), bar)),
-            Scene::Outages => rows.extend(outages(setup, &parts(OUTAGE_LOAD), bar)),
+            Scene::Clients => {
+                for load in CLIENT_LOADS {
+                    rows.extend(clients(setup, &parts(load), runner)?);
+                }
+            }
+            Scene::Pools => rows.extend(pools(setup, &parts(POOL_LOADS.0), &parts(POOL_LOADS.1), runner)?),
+            Scene::Outages => rows.extend(outages(setup, &parts(OUTAGE_LOAD), runner)?),
         }
     }
-    rows
+    Ok(rows)
 }
 
 /// The mean over traces, by groups of tenants.
@@ -82,7 +86,7 @@ fn by_tenant(scene: &'static str, what: String, load: f64, runs: &[Outcome]) -> 
     }
 }
 
-fn clients(setup: &Setup, parts: &[Part<'_>], bar: &ProgressBar) -> Vec<SceneRow> {
+fn clients(setup: &Setup, parts: &[Part<'_>], runner: &Runner<'_>) -> Result<Vec<SceneRow>, Error> {
     let habits = [
         (Habit::Honest, "all are honest"),
         (Habit::Omits, "every fourth tenant omits the retry header"),
@@ -92,17 +96,22 @@ fn clients(setup: &Setup, parts: &[Part<'_>], bar: &ProgressBar) -> Vec<SceneRow
     let row = |(habit, what): (Habit, &str)| {
         let mut setup = setup.clone();
         setup.clients.habit = habit;
-        let runs = parallel(parts, bar, |part| run(&setup, *part, "burst"));
-        by_tenant("clients", what.to_owned(), parts.first().map_or(0.0, |p| p.load), &runs)
+        let runs = runner.each(parts, |part| runner.run(&setup, *part, "burst"))?;
+        Ok(by_tenant("clients", what.to_owned(), parts.first().map_or(0.0, |p| p.load), &runs))
     };
     habits.into_iter().map(row).collect()
 }
 
 /// The pool in question runs one trace, its neighbour the next.
-fn pools(setup: &Setup, parts: &[Part<'_>], saturated: &[Part<'_>], bar: &ProgressBar) -> Vec<SceneRow> {
+fn pools(
+    setup: &Setup,
+    parts: &[Part<'_>],
+    saturated: &[Part<'_>],
+    runner: &Runner<'_>,
+) -> Result<Vec<SceneRow>, Error> {
     let pairs: Vec<_> = (0..parts.len()).map(|i| (parts[i], saturated[(i + 1) % parts.len()])).collect();
-    let both = parallel(&pairs, bar, |(part, beside)| run_pools(setup, &[*part, *beside], "burst"));
-    let alone = parallel(&pairs, bar, |(part, _)| run_pools(setup, &[*part], "burst"));
+    let both = runner.each(&pairs, |(part, beside)| runner.run_pools(setup, &[*part, *beside]))?;
+    let alone = runner.each(&pairs, |(part, _)| runner.run_pools(setup, &[*part]))?;
     let mean = |runs: &[Vec<Outcome>], pool: usize, value: fn(&Outcome) -> f64| {
         let values: Vec<f64> = runs.iter().filter_map(|r| r.get(pool)).map(value).collect();
         values.iter().fold(0.0, |sum, x| sum + x) / values.len().max(1) as f64
@@ -117,11 +126,11 @@ fn pools(setup: &Setup, parts: &[Part<'_>], saturated: &[Part<'_>], bar: &Progre
         others_refusals: mean(runs, 1, |r| r.refusals),
         lost: 0,
     };
-    vec![row("alone", &alone), row("beside a saturated pool", &both)]
+    Ok(vec![row("alone", &alone), row("beside a saturated pool", &both)])
 }
 
 /// Every node is away once, for a twentieth of the time, one after another.
-fn outages(setup: &Setup, parts: &[Part<'_>], bar: &ProgressBar) -> Vec<SceneRow> {
+fn outages(setup: &Setup, parts: &[Part<'_>], runner: &Runner<'_>) -> Result<Vec<SceneRow>, Error> {
     let plan = |part: &Part<'_>| {
         let end_s = part.trace.requests.len() as f64 / (part.load * part.saturation);
         let each_s = end_s / (setup.fleet.nodes + 2) as f64;
@@ -131,12 +140,8 @@ fn outages(setup: &Setup, parts: &[Part<'_>], bar: &ProgressBar) -> Vec<SceneRow
         };
         (0..setup.fleet.nodes).flat_map(outage).collect::<Vec<_>>()
     };
-    let run = |part: &Part<'_>, outages: &[Outage]| {
-        let mut policy = BurstPolicy::new(setup, 1, false);
-        run_with(setup, *part, "burst", &mut policy, outages)
-    };
-    let well = parallel(parts, bar, |part| run(part, &[]));
-    let ill = parallel(parts, bar, |part| run(part, &plan(part)));
+    let well = runner.each(parts, |part| runner.run_outages(setup, *part, &[]))?;
+    let ill = runner.each(parts, |part| runner.run_outages(setup, *part, &plan(part)))?;
     let row = |what: &str, runs: &[Outcome]| by_tenant("outages", what.to_owned(), OUTAGE_LOAD, runs);
-    vec![row("every node stays", &well), row("one node after another goes and comes back", &ill)]
+    Ok(vec![row("every node stays", &well), row("one node after another goes and comes back", &ill)])
 }

@@ -1,4 +1,5 @@
 //! The table, and the runs as lines.
+use super::runner::Compared;
 use super::Study;
 use forebay_study::Outcome;
 use serde::Serialize;
@@ -83,6 +84,17 @@ pub(super) fn text(study: &Study) -> String {
             text,
             "{:<10}{:<52}{:>6.2}{:>10.4}{:>8.3}{:>10.4}{:>8.3}{:>6}",
             row.scene, row.what, row.load, row.marked, row.marked_refusals, row.others, row.others_refusals, row.lost
+        );
+    }
+    if let Some(c) = &study.compared {
+        let Compared { runs, events, interval_clocks, verdict_clocks } = c;
+        let _ = writeln!(
+            text,
+            "\ndevice       sim and twin under burst and burst-strict: {events} events of {runs} runs, every verdict and number equal"
+        );
+        let _ = writeln!(
+            text,
+            "clocks       an event every {interval_clocks}, its verdict {verdict_clocks} later, at each event"
         );
     }
     text

@@ -1,12 +1,14 @@
-//! The shipped scheduler as a policy: the twin itself, fed with events as a card or the daemon would be.
+//! The shipped scheduler as a policy: the twin itself, or a device beside it, fed with events as a card would be.
 use super::{Move, Policy};
 use crate::setup::{Habit, Setup};
 use crate::sim::{Outage, World};
 use forebay_decide::burst::{Burst, Config, Timer};
+use forebay_device::{BurstDevice, BurstFailure, BurstPair};
 use forebay_spec::burst::{
     Action, Event, Input, NodeChange, NodeRegisters, PoolRegisters, Release, ReleaseKind, Sizes, TenantLimits, Verdict,
     POOLS_MAX,
 };
+use forebay_spec::limits::BODY_BYTES_MAX;
 use forebay_spec::{Disposition, Field, Kind, Record};
 
 /// Slot time of an output token that the scheduler is told, ms.
@@ -14,7 +16,7 @@ const TAU_MS: u32 = 20;
 
 /// The router.
 pub struct BurstPolicy {
-    burst: Burst,
+    pair: BurstPair,
     timer: Timer,
     seq: u32,
     now_ms: u32,
@@ -23,6 +25,8 @@ pub struct BurstPolicy {
     slots: Vec<Option<(u16, u8)>>,
     /// Every event is put down here if somebody asks for it.
     log: Option<Vec<Event>>,
+    /// Twin and device differ, or the device failed: nothing more happens.
+    failure: Option<BurstFailure>,
 }
 
 /// A build that has room for such a fleet, with the profiles' proportions.
@@ -34,42 +38,76 @@ fn sizes(setup: &Setup, pools: usize) -> Sizes {
 }
 
 impl BurstPolicy {
-    /// `pools` pools of the setup's nodes each.
+    /// `pools` pools of the setup's nodes each, on the twin.
     pub fn new(setup: &Setup, pools: usize, strict: bool) -> Self {
+        Self::with(Self::config(setup, pools, strict, None))
+    }
+
+    /// Registers for `pools` pools of the setup's nodes each, in a build of these sizes or in one that just has room.
+    pub fn config(setup: &Setup, pools: usize, strict: bool, build: Option<Sizes>) -> Config {
         let fleet = &setup.fleet;
         let (nodes, slots, rate) = (fleet.nodes as u32, fleet.slots as u32, fleet.prompt_rate() as u32);
-        let sizes = sizes(setup, pools);
-        let mut config = Config::one_pool(sizes, 0, slots as u16, rate, TAU_MS, strict);
-        let hold = if strict { 0 } else { (sizes.hold / pools.max(1)) as u16 };
+        let least = sizes(setup, pools);
+        let mut config = Config::one_pool(build.unwrap_or(least), 0, slots as u16, rate, TAU_MS, strict);
+        // what is held does not depend on the build
+        let hold = if strict { 0 } else { (least.hold / pools.max(1)) as u16 };
+        config.pools[0].hold = hold;
         for p in 0..pools {
             config.pools[p] = PoolRegisters::of(nodes, slots, rate, TAU_MS, hold);
             let node = NodeRegisters::of(slots as u16, rate, TAU_MS, 1 << p, strict);
             config.nodes.extend(std::iter::repeat_n(node, fleet.nodes));
         }
-        if pools > 1 {
-            config.pools[0].hold = hold;
-        }
-        config.limits = vec![TenantLimits::NONE; sizes.tenants];
+        config.limits = vec![TenantLimits::NONE; config.sizes.tenants];
         // models and pools have the same numbers
         for bank in &mut config.pool_of_model {
             (0..pools).for_each(|p| bank[p + 1] = p as u8);
         }
-        Self::with(config)
+        config
     }
 
-    /// With registers of one's own.
+    /// With registers of one's own, on the twin.
     ///
     /// # Panics
     /// If they do not fit: a study's settings are checked before.
     pub fn with(config: Config) -> Self {
+        Self::on(config, None)
+    }
+
+    /// With a device beside the twin, which is set up with the same registers and has had no event yet.
+    ///
+    /// # Panics
+    /// If the registers do not fit.
+    pub fn on(config: Config, device: Option<Box<dyn BurstDevice>>) -> Self {
         let nodes = config.nodes.len() as u8;
         #[allow(clippy::expect_used)]
-        let burst = Burst::new(config).expect("the setup was checked");
-        let slots = Vec::new();
-        let mut made =
-            BurstPolicy { burst, timer: Timer::default(), seq: 0, now_ms: 0, last_bind: 0, slots, log: None };
+        let twin = Burst::new(config).expect("the setup was checked");
+        let pair = match device {
+            Some(device) => BurstPair::new(twin, device),
+            None => BurstPair::alone(twin),
+        };
+        let mut made = BurstPolicy {
+            pair,
+            timer: Timer::default(),
+            seq: 0,
+            now_ms: 0,
+            last_bind: 0,
+            slots: Vec::new(),
+            log: None,
+            failure: None,
+        };
         (0..nodes).for_each(|node| made.event(Input::Node { node, change: NodeChange::Up }, &mut Vec::new()));
         made
+    }
+
+    /// Compares what is under way, and the counts. Events of which twin and device were compared; 0 without a device.
+    ///
+    /// # Errors
+    /// The first difference of the run, or the device's failure.
+    pub fn finish(mut self) -> Result<u64, BurstFailure> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.pair.finish().map(|()| self.pair.compared()),
+        }
     }
 
     /// Every event from now on is kept.
@@ -85,7 +123,7 @@ impl BurstPolicy {
 
     /// The scheduler.
     pub fn burst(&self) -> &Burst {
-        &self.burst
+        self.pair.twin()
     }
 
     fn event(&mut self, input: Input, moves: &mut Vec<Move>) {
@@ -98,7 +136,13 @@ impl BurstPolicy {
             log.push(event);
         }
         // the request that was put out first, as it made the room
-        let verdicts = self.burst.apply(&event);
+        let verdicts = match self.pair.apply(&event) {
+            Ok(verdicts) => verdicts,
+            Err(failure) => {
+                self.failure.get_or_insert(failure);
+                return;
+            }
+        };
         let mut both: Vec<_> = verdicts.iter().collect();
         both.reverse();
         moves.extend(both.iter().map(|verdict| self.answer(verdict)));
@@ -136,7 +180,7 @@ impl BurstPolicy {
         record.kinds[Field::MaxTokens as usize] = Kind::Number;
         record.kinds[Field::Model as usize] = Kind::String;
         record.max_tokens = asks.declared;
-        record.body_bytes = asks.estimate.saturating_mul(4);
+        record.body_bytes = asks.estimate.saturating_mul(4).min(BODY_BYTES_MAX);
         record.tenant = Some(asks.tenant as u8);
         record.model = Some(world.pools[request]);
         let refusals = world.lives[request].refusals.min(255) as u8;
@@ -160,7 +204,7 @@ impl Policy for BurstPolicy {
 
     fn next(&mut self, _world: &World<'_>) -> Option<Move> {
         let mut moves = Vec::new();
-        while let Some(pool) = self.burst.bind_due(self.last_bind) {
+        while let Some(pool) = self.pair.twin().bind_due(self.last_bind) {
             self.last_bind = pool;
             self.event(Input::Bind { pool }, &mut moves);
             if let Some(step) = moves.pop() {
@@ -194,7 +238,7 @@ impl Policy for BurstPolicy {
 
     fn millisecond(&mut self, _world: &World<'_>, moves: &mut Vec<Move>) {
         self.timer.start(1);
-        while let Some(input) = self.timer.next(&self.burst) {
+        while let Some(input) = self.timer.next(self.pair.twin()) {
             self.event(input, moves);
         }
     }
@@ -203,7 +247,11 @@ impl Policy for BurstPolicy {
         true
     }
 
+    fn stopped(&self) -> bool {
+        self.failure.is_some()
+    }
+
     fn waiting(&self) -> bool {
-        self.burst.held() > 0 || self.burst.gone().is_some()
+        self.burst().held() > 0 || self.burst().gone().is_some()
     }
 }

@@ -69,6 +69,11 @@ pub trait Policy {
         false
     }
 
+    /// It cannot go on: the run ends here.
+    fn stopped(&self) -> bool {
+        false
+    }
+
     /// Does somebody wait who only milliseconds bring on?
     fn waiting(&self) -> bool {
         false
