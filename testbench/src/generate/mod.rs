@@ -2,6 +2,7 @@
 //! shrinks the bytes, and a fuzzer, which mutates them.
 mod body;
 mod bundle;
+mod burst;
 mod capture;
 mod choices;
 mod cuts;
@@ -12,6 +13,7 @@ mod number;
 
 pub use body::{any_body, damage, ordinary_body, valid_body};
 pub use bundle::{bundle, policy, CREDENTIALS, MODELS};
+pub use burst::{burst_config, BurstStream};
 pub use capture::capture;
 pub use choices::Choices;
 pub use cuts::{cut, Answer, Piece, Script, Step};
