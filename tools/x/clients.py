@@ -30,13 +30,12 @@ POLICY = """
 [[tenant]]
 name = "clients"
 key = "{key}"
-
-[levels]
-limits = {limits}
 """
-# One request at a time at the level of the scripts' requests to `slow`; all others end at once.
-ECHO_LIMITS = [4, 4, 1, 4, 4, 4, 4, 4]
+# One request at a time for `slow`, and nobody waits there for long; all others end at once.
 ECHO = """
+[scheduler]
+hold_ms = 1
+
 [[engine]]
 name = "echo"
 kind = "echo"
@@ -46,6 +45,7 @@ models = ["echo"]
 name = "slow"
 kind = "echo"
 models = ["slow"]
+requests_max = 1
 [engine.echo]
 output_token_ms = 200
 """
@@ -155,11 +155,11 @@ class Server:
             raise base.Failure(f"{self.argv[0]} ended by itself or badly, exit code {code}:\n{self.said()}")
 
 
-def daemon(place, limits, engines):
+def daemon(place, engines):
     """The daemon, with a folder for its files."""
     step.must("the daemon", ["cargo", "build", "--release", "-p", "forebay-daemon"])
     target = Path(os.environ.get("CARGO_TARGET_DIR") or base.ROOT / "target")
-    (place / "policy.toml").write_text(POLICY.format(key=KEY, limits=limits), encoding="utf-8")
+    (place / "policy.toml").write_text(POLICY.format(key=KEY), encoding="utf-8")
     (place / "forebayd.toml").write_text(CONFIG + engines, encoding="utf-8")
     listening = re.compile(r'"event":"listening","address":"([^"]+)"')
     return Server([target / "release" / "forebayd", place / "forebayd.toml"], place / "daemon.log", listening)
@@ -198,7 +198,7 @@ def echo():
     """All clients against the echo engine."""
     folder = clients()
     scripts = sorted(p for p in CLIENTS.iterdir() if p.suffix in (".py", ".mjs"))
-    with tempfile.TemporaryDirectory() as place, daemon(Path(place), ECHO_LIMITS, ECHO) as address:
+    with tempfile.TemporaryDirectory() as place, daemon(Path(place), ECHO) as address:
         return run_scripts(folder, scripts, [f"http://{address}", KEY])
 
 
@@ -210,5 +210,5 @@ def llama():
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
         with Server(serve, place / "llama.log", re.compile(r"^listening (\S+)$", re.M)) as url:
-            with daemon(place, [9] * 8, LLAMA.format(url=url)) as address:
+            with daemon(place, LLAMA.format(url=url)) as address:
                 return run_scripts(folder, [ENGINES / "llama.py"], [f"http://{address}", KEY, url])

@@ -34,6 +34,8 @@ anonymous = "loopback"
 requests = false
 [limits]
 requests_max = 65536
+[scheduler]
+mode = "{mode}"
 [[listen]]
 address = "127.0.0.1:{port}"
 """
@@ -43,10 +45,11 @@ name = "{name}"
 kind = "{name}"
 url = "http://127.0.0.1:{engine}"
 models = ["{name}"]
-requests_max = 65536
+requests_max = {limit}
+# the mock takes prompts in no time: what the scheduler would hold for their sake is not what is measured here
+prefill_tokens_s = 262143
+output_token_ms = 1
 """
-# What the levels of the default policy let through is not what is measured here.
-POLICY = "[levels]\nlimits = [{0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}]\n"
 
 
 @dataclass
@@ -80,17 +83,16 @@ def commands(place, port, engine, venv, binaries):
         "envoy": lambda: f"{venv}/bin/envoy -c {config('envoy.yaml')} --concurrency 2 -l error --disable-hot-restart",
         "sglang": lambda: f"{venv}/bin/sglang-router launch --host 127.0.0.1 --port {port} --worker-urls http://127.0.0.1:{engine}"
         f" --policy cache_aware --prometheus-port {free_port()} --log-level error --disable-health-check --max-concurrent-requests 100000",
-        "forebay": lambda: f"{binaries}/forebayd {daemon_config(place, port, engine, 64)}",
+        "forebay": lambda: f"{binaries}/forebayd {daemon_config(place, port, engine, 64, 'hold')}",
     }
 
 
-def daemon_config(place, port, engine, limit):
-    """Files of a daemon that admits `limit` requests at each level."""
+def daemon_config(place, port, engine, limit, mode):
+    """The file of a daemon that runs `limit` requests at once on an engine."""
     folder = Path(place) / f"forebay-{port}"
     folder.mkdir(exist_ok=True)
-    (folder / "policy.toml").write_text(POLICY.format(limit), encoding="utf-8")
-    text = 'policy = "policy.toml"\nthreads = 2\n' + DAEMON.format(port=port)
-    text += "".join(ENGINE.format(name=name, engine=engine) for name in ("chat", "messages"))
+    text = "threads = 2\n" + DAEMON.format(port=port, mode=mode)
+    text += "".join(ENGINE.format(name=name, engine=engine, limit=limit) for name in ("chat", "messages"))
     path = folder / "forebayd.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -204,7 +206,7 @@ def overload(options, binaries, running, place):
     """Five times as many clients as the daemon admits, on an engine that takes its time: what a refusal costs."""
     engine, port = free_port(), free_port()
     running.start(f"{binaries}/peers mock --port {engine} --first-us 20000 --token-us 1000", Path(place) / "slow.log")
-    pid = running.start(f"{binaries}/forebayd {daemon_config(place, port, engine, 8)}", Path(place) / "overload.log")
+    pid = running.start(f"{binaries}/forebayd {daemon_config(place, port, engine, 8, 'strict')}", Path(place) / "overload.log")
     peer = Peer(port, pid)
     if not wait_until_up(binaries, peer, "forebay", Path(place) / "overload.log"):
         return

@@ -1,10 +1,10 @@
 //! What all requests share, and what a reload exchanges.
 use crate::config::Config;
-use crate::decision::Decider;
+use crate::decision::{Decider, Fleet};
 use crate::engine::Engine;
 use crate::ids::Ids;
 use crate::metrics::{Gauge, Metrics};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::watch;
 
@@ -14,14 +14,12 @@ pub struct App {
     pub metrics: Metrics,
     /// Ids of requests.
     pub ids: Ids,
-    /// The way to the device.
+    /// The way to the scheduler.
     pub decider: Decider,
     /// True once listeners are to close and connections to end.
     pub drain: watch::Sender<bool>,
     /// `/ready` says 503: nobody is to send more.
     pub leaving: AtomicBool,
-    /// Counts where placing starts, so that engines alike take turns.
-    pub turn: AtomicU64,
     state: RwLock<Arc<State>>,
 }
 
@@ -29,10 +27,10 @@ pub struct App {
 pub struct State {
     /// The configuration.
     pub config: Arc<Config>,
-    /// Bank of the device that holds its policy.
-    pub bank: bool,
     /// Engines, in the order of the configuration.
     pub engines: Vec<Arc<Engine>>,
+    /// What the scheduler is set up with.
+    pub fleet: Arc<Fleet>,
     /// Tenants by their index in the policy.
     pub tenants: Vec<Arc<Tenant>>,
 }
@@ -42,11 +40,13 @@ pub struct State {
 pub struct Tenant {
     /// Its name in the policy.
     pub name: String,
-    /// Requests that may run at once.
-    pub requests_max: Option<u64>,
+    /// Declared tokens that it may have in flight.
+    pub tokens_max: Option<u64>,
+    /// Its answers explain the decision.
+    pub debug: bool,
     /// Models that it may ask for; `None` for all.
     pub models: Option<Vec<String>>,
-    /// Requests that run.
+    /// Requests that are held or run.
     pub running: Gauge,
 }
 
@@ -62,7 +62,6 @@ impl App {
             decider,
             drain: watch::Sender::new(false),
             leaving: AtomicBool::new(false),
-            turn: AtomicU64::new(0),
             state: RwLock::new(Arc::new(state)),
         })
     }
@@ -83,7 +82,7 @@ impl State {
     ///
     /// # Errors
     /// What an engine cannot be reached by, such as a file of certificates.
-    pub fn new(config: Arc<Config>, bank: bool, before: Option<&State>) -> Result<Self, String> {
+    pub fn new(config: Arc<Config>, before: Option<&State>) -> Result<Self, String> {
         let engines = config.engines.iter().map(|settings| {
             let same =
                 before.and_then(|b| b.engines.iter().find(|e| e.settings == *settings && b.same_limits(&config)));
@@ -96,12 +95,14 @@ impl State {
             let running = before.and_then(|b| b.tenants.iter().find(|t| t.name == name)).map(|t| t.running.clone());
             Arc::new(Tenant {
                 name: name.to_owned(),
-                requests_max: settings.requests_max,
+                tokens_max: settings.tokens_max,
+                debug: settings.debug,
                 models: settings.models,
                 running: running.unwrap_or_default(),
             })
         });
-        Ok(State { tenants: tenants.collect(), bank, engines, config })
+        let fleet = Arc::new(Fleet::new(&config, engines.clone())?);
+        Ok(State { tenants: tenants.collect(), engines, fleet, config })
     }
 
     fn same_limits(&self, config: &Config) -> bool {

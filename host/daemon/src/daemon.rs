@@ -6,8 +6,6 @@ use crate::decision::Decider;
 use crate::engine::breaker::Allow;
 use crate::log;
 use crate::server::{Listener, TlsSlot};
-use forebay_device::TwinDevice;
-use forebay_spec::limits::FLEET;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
@@ -32,10 +30,9 @@ impl Daemon {
     /// # Errors
     /// What is in the way, with what to do about it.
     pub async fn start(config: Config) -> Result<Self, String> {
-        let device = Box::new(TwinDevice::new(FLEET));
-        let decider = Decider::start(device, &config.policy).map_err(|e| e.to_string())?;
         let config = Arc::new(config);
-        let app = Arc::new(App::new(decider, State::new(config.clone(), false, None)?)?);
+        let state = State::new(config.clone(), None)?;
+        let app = Arc::new(App::new(Decider::start(state.fleet.clone())?, state)?);
         let listen = |l| Listener::start(l, app.clone());
         let listeners = config.listen.iter().map(listen).collect::<Result<Vec<_>, String>>()?;
         let admin = config.admin.map(|address| Admin::start(address, app.clone())).transpose()?;
@@ -83,7 +80,7 @@ impl Daemon {
     /// Takes another configuration.
     ///
     /// # Errors
-    /// What it asks for that needs a restart, or what the device does not take.
+    /// What it asks for that needs a restart, or what the scheduler does not take.
     pub async fn exchange(&self, config: Config) -> Result<(), String> {
         let before = self.app.state();
         let file = config.file.display().to_string();
@@ -96,11 +93,11 @@ impl Daemon {
             return Err(format!("{file}: threads differs; restart for that"));
         }
         let config = Arc::new(config);
-        let state = State::new(config.clone(), !before.bank, Some(&before))?;
+        let state = State::new(config, Some(&before))?;
         let certificates = self.tls.iter().map(|slot| slot.read()).collect::<Result<Vec<_>, String>>()?;
-        let bank = self.app.decider.load(config.policy.bundle().clone()).await.map_err(|e| e.to_string())?;
+        self.app.decider.exchange(state.fleet.clone()).await?;
         self.tls.iter().zip(certificates).for_each(|(slot, config)| slot.set(config));
-        self.app.exchange(State { bank, ..state });
+        self.app.exchange(state);
         Ok(())
     }
 

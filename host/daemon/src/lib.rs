@@ -1,8 +1,8 @@
-//! The daemon on inference nodes: unmodified clients in front, engines behind, and a device that decides each request
+//! The daemon on inference nodes: unmodified clients in front, engines behind, and a scheduler that decides each request
 //! before anything is spent on it.
 //!
 //! [`Daemon`] is the whole of it; `forebayd` adds the command line and signals. The contract with clients is
-//! `forebay_messages`, the decision `forebay_device`.
+//! `forebay_messages`, the decision `forebay_decide::burst`.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod access;
@@ -14,6 +14,7 @@ pub mod config;
 pub mod daemon;
 pub mod decision;
 pub mod engine;
+pub mod goodput;
 pub mod histogram;
 pub mod ids;
 pub mod inference;

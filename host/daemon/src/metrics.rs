@@ -1,4 +1,5 @@
 //! Counts and gauges.
+use crate::goodput::Goodput;
 use crate::histogram::Histogram;
 use crate::problem::Class;
 use crate::server::watch::Expired;
@@ -92,7 +93,7 @@ pub enum Outcome {
     Reject,
     /// Nothing to decide.
     Pass,
-    /// No engine or no device was there to serve it.
+    /// No engine was there to serve it.
     Lost,
 }
 
@@ -157,6 +158,8 @@ pub struct Metrics {
     pub input_tokens: Count,
     /// The same of replies.
     pub output_tokens: Count,
+    /// Requests by how well they were served.
+    pub goodput: Goodput,
     /// Reloads that took effect, and that were refused.
     pub reloads: [Count; 2],
     /// From the end of a body to its decision.

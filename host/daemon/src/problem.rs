@@ -3,7 +3,8 @@ use crate::body::ReplyBody;
 use crate::decision::Refusal;
 use forebay_messages::header as names;
 use forebay_messages::{ApiError, Dialect, ErrorKind, Wait};
-use forebay_spec::{RefuseReason, RejectReason};
+use forebay_spec::burst::RefuseReason;
+use forebay_spec::RejectReason;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
@@ -95,40 +96,24 @@ impl Problem {
             .closing()
     }
 
-    /// The device refused.
+    /// The scheduler refused. With no engine alive it is a 503, as it would be for the next one.
     pub fn refused(refusal: &Refusal) -> Self {
+        let (reason, class) = (refusal.reason.name(), Class::Refuse);
+        if refusal.reason == RefuseReason::NoNode {
+            return Self::lost(reason, ApiError::unavailable(refusal.retry_after_ms));
+        }
         let limit = match refusal.reason {
-            RefuseReason::LevelFull => format!("level_{}", refusal.level),
-            RefuseReason::NoSlot => "slots".to_owned(),
+            // by the name of the setting
+            RefuseReason::TenantRequests => "tenant_requests_max",
+            RefuseReason::TenantTokens => "tenant_tokens_max",
+            reason => reason.name(),
         };
         let wait = Wait {
-            retry_after_ms: refusal.retry_after_ms as u32,
-            recommended_concurrency: Some(u32::try_from(refusal.recommended_concurrency).unwrap_or(u32::MAX)),
-            limit,
+            retry_after_ms: refusal.retry_after_ms,
+            recommended_concurrency: Some(refusal.recommended_concurrency),
+            limit: limit.to_owned(),
         };
-        Problem {
-            error: Box::new(ApiError::refused(wait)),
-            status: None,
-            reason: refusal.reason.name(),
-            class: Class::Refuse,
-            close: false,
-        }
-    }
-
-    /// A tenant has as many requests running as it may.
-    pub fn tenant_busy(max: u64, retry_after_ms: u64) -> Self {
-        let wait = Wait {
-            retry_after_ms: retry_after_ms as u32,
-            recommended_concurrency: Some(u32::try_from(max).unwrap_or(u32::MAX)),
-            limit: "tenant_requests_max".to_owned(),
-        };
-        Problem {
-            error: Box::new(ApiError::refused(wait)),
-            status: None,
-            reason: "tenant_requests_max",
-            class: Class::Refuse,
-            close: false,
-        }
+        Problem { error: Box::new(ApiError::refused(wait)), status: None, reason, class, close: false }
     }
 
     /// A field of the record, or the body, is not what it must be.

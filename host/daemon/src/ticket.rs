@@ -1,6 +1,8 @@
 //! One request from its head to its end: what is counted and logged of it.
 use crate::app::App;
 use crate::clock::now_ms;
+use crate::decision::Told;
+use crate::goodput::{Budget, Served};
 use crate::log;
 use crate::metrics::{Entered, Outcome};
 use crate::problem::Problem;
@@ -24,8 +26,10 @@ pub struct Ticket {
     pub outcome: Outcome,
     /// Why, where there is a reason.
     pub reason: Option<&'static str>,
-    /// Level of its `max_tokens`, once decided.
-    pub level: Option<u8>,
+    /// What the client is told of its decision.
+    pub told: Option<Told>,
+    /// What counts as good for it.
+    pub budget: Option<Budget>,
     /// Engine that serves it.
     pub engine: Option<Arc<str>>,
     /// To its decision, us.
@@ -51,7 +55,8 @@ impl Ticket {
             status: 0,
             outcome: Outcome::Reject,
             reason: Some("client_left"),
-            level: None,
+            told: None,
+            budget: None,
             engine: None,
             decision_us: None,
             first_token_us: None,
@@ -111,7 +116,8 @@ impl Ticket {
             }
         }
         let numbers = [
-            ("level", self.level.map(u64::from)),
+            ("level", self.told.as_ref().map(|t| u64::from(t.level))),
+            ("queue_ms", self.told.as_ref().map(|t| u64::from(t.queue_ms))),
             ("decision_us", self.decision_us),
             ("first_token_us", self.first_token_us),
             ("total_us", Some(total_us)),
@@ -145,6 +151,12 @@ impl Drop for Ticket {
         if let Some((input, output)) = self.tokens {
             metrics.input_tokens.add(input);
             metrics.output_tokens.add(output);
+        }
+        if let Some(budget) = self.budget {
+            let left = self.reason == Some("client_left");
+            let (first_us, output) = (self.first_token_us, self.tokens.map(|t| t.1));
+            let served = Served { outcome: self.outcome, left, first_us, total_us, output };
+            metrics.goodput.count(&budget, &served);
         }
         if self.app.state().config.log_requests {
             log::finish(self.line(total_us));

@@ -1,12 +1,13 @@
 //! Health, and latencies of the last minute.
 use crate::app::App;
 use crate::clock::now_ms;
+use crate::decision::Status;
 use crate::histogram::WINDOW_MS;
 use serde_json::json;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Is it sound, and what there is.
-pub(super) fn state(app: &App) -> (bool, String) {
+pub(super) fn state(app: &App, scheduler: Option<&Status>) -> (bool, String) {
     let state = app.state();
     let engines: Vec<_> = state
         .engines
@@ -16,18 +17,19 @@ pub(super) fn state(app: &App) -> (bool, String) {
                    "requests_max": e.settings.requests_max})
         })
         .collect();
-    let device = !app.decider.gauges().lost.load(Relaxed);
+    let scheduler = scheduler.map_or(Err("it does not answer"), |s| s.sound);
     let alive = state.engines.iter().any(|e| e.breaker.is_alive(now_ms()));
     let draining = app.leaving.load(Relaxed);
-    let status = match (device, alive, draining) {
-        (false, ..) => "device lost",
+    let status = match (scheduler.is_ok(), alive, draining) {
+        (false, ..) => "scheduler not sound",
         (_, false, _) => "no engine alive",
         (_, _, true) => "draining",
         _ => "ok",
     };
     let body = json!({"status": status, "engines": engines, "running": app.decider.running(),
+                      "held": app.decider.gauges().held.load(Relaxed), "scheduler": scheduler.err().unwrap_or("ok"),
                       "in_progress": app.metrics.in_progress.get()});
-    (device && alive, body.to_string())
+    (scheduler.is_ok() && alive, body.to_string())
 }
 
 /// A percentile of each latency within the window.

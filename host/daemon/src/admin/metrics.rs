@@ -1,9 +1,11 @@
 //! `/metrics`, as Prometheus reads it.
 use crate::app::App;
 use crate::clock::now_ms;
+use crate::decision::Status;
 use crate::histogram::{Histogram, BOUNDS_US};
 use crate::metrics::Outcome;
-use forebay_spec::ReleaseKind;
+use forebay_decide::burst::NodeStatus;
+use forebay_spec::burst::{LostReason, RefuseReason, ReleaseKind};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -43,11 +45,12 @@ impl Page {
     }
 }
 
-pub(super) fn page(app: &App) -> String {
+pub(super) fn page(app: &App, scheduler: Option<&Status>) -> String {
     let mut page = Page(String::with_capacity(8_192));
     requests(&mut page, app);
     connections(&mut page, app);
-    decision(&mut page, app);
+    decision(&mut page, app, scheduler);
+    goodput(&mut page, app);
     engines(&mut page, app);
     let m = &app.metrics;
     page.histogram("decision_seconds", "From the end of a body to its decision.", &m.decision);
@@ -86,20 +89,72 @@ fn connections(page: &mut Page, app: &App) {
     page.one("draining", "gauge", "1 once the daemon is to be left alone.", app.leaving.load(Relaxed).into());
 }
 
-fn decision(page: &mut Page, app: &App) {
+fn decision(page: &mut Page, app: &App, status: Option<&Status>) {
     let g = app.decider.gauges();
-    page.one("device_lost", "gauge", "1 if the device does not answer any more.", g.lost.load(Relaxed).into());
+    page.one("scheduler_lost", "gauge", "1 if it does not answer any more.", app.decider.is_lost().into());
+    let sound = status.is_some_and(|s| s.sound.is_ok());
+    page.one("scheduler_sound", "gauge", "1 while its rules and sums hold.", sound.into());
+    page.one("asked_total", "counter", "Requests put to the scheduler.", g.asked.load(Relaxed));
+    page.one("held_total", "counter", "Times that a request was held.", g.held_total.load(Relaxed));
     page.one("admitted_total", "counter", "Slots granted.", g.admit.load(Relaxed));
-    page.one("refused_total", "counter", "Requests that the device refused.", g.refuse.load(Relaxed));
-    page.one("rejected_total", "counter", "Requests that the device rejected.", g.reject.load(Relaxed));
-    let released = ReleaseKind::ALL.iter().map(|k| (k.name(), g.released[usize::from(k.code())].load(Relaxed)));
-    page.labelled(("released_total", "counter", "Slots given back."), "kind", released);
+    page.one(
+        "redirected_total",
+        "counter",
+        "Of these, not on the engine whose turn it was.",
+        g.redirected.load(Relaxed),
+    );
+    let refused = RefuseReason::ALL.iter().map(|r| (r.name(), g.refused_for(*r)));
+    page.labelled(("refused_total", "counter", "Requests that the scheduler refused."), "reason", refused);
+    page.one("rejected_total", "counter", "Requests that the scheduler rejected.", g.reject.load(Relaxed));
+    let freed = [ReleaseKind::Done, ReleaseKind::Cancel, ReleaseKind::Invalid].map(|k| (k.name(), g.released(k)));
+    page.labelled(("released_total", "counter", "Slots given back."), "kind", freed);
+    let returned = g.returned.load(Relaxed);
+    page.one("returned_total", "counter", "Slots taken back without output: the engine was gone.", returned);
+    let lost = LostReason::ALL.iter().map(|r| (r.name(), g.lost[usize::from(r.code()) - 1].load(Relaxed)));
+    page.labelled(("lost_total", "counter", "Slots taken back with output."), "reason", lost);
     let levels: Vec<String> = (0..g.in_flight.len()).map(|l| l.to_string()).collect();
     let running = levels.iter().map(String::as_str).zip(g.in_flight.iter().map(|n| n.load(Relaxed)));
     page.labelled(("running", "gauge", "Requests that hold a slot."), "level", running);
+    page.one("held", "gauge", "Requests held.", g.held.load(Relaxed));
     let state = app.state();
     let tenants = state.tenants.iter().map(|t| (t.name.as_str(), t.running.get()));
-    page.labelled(("tenant_running", "gauge", "Requests of a tenant that run."), "tenant", tenants);
+    page.labelled(("tenant_running", "gauge", "Requests of a tenant that are held or run."), "tenant", tenants);
+    if let Some(status) = status {
+        nodes(page, status);
+    }
+}
+
+/// What the scheduler has of engines and pools.
+fn nodes(page: &mut Page, status: &Status) {
+    let each = |value: fn(&NodeStatus) -> u64| status.nodes.iter().map(move |(name, n)| (name.as_str(), value(n)));
+    let open = each(|n| (n.up && !n.gone && !n.overdue && !n.kv_full).into());
+    page.labelled(
+        ("node_open", "gauge", "1 if the scheduler gives it requests while there are slots."),
+        "engine",
+        open,
+    );
+    page.labelled(("node_used", "gauge", "Slots in use."), "engine", each(|n| n.used.into()));
+    page.labelled(("node_slots", "gauge", "Slots."), "engine", each(|n| n.slots.into()));
+    page.labelled(("node_debt_tokens", "gauge", "Prompt tokens not worked off."), "engine", each(|n| n.debt.into()));
+    page.labelled(("node_gate_tokens", "gauge", "Prompt tokens that it may have."), "engine", each(|n| n.gate.into()));
+    let rate = each(|n| n.rate.into());
+    page.labelled(("node_prefill_tokens_per_second", "gauge", "As learned so far."), "engine", rate);
+    let pools: Vec<String> = (0..status.held.len()).map(|p| p.to_string()).collect();
+    let held = pools.iter().map(String::as_str).zip(status.held.iter().map(|n| *n as u64));
+    page.labelled(("pool_held", "gauge", "Requests held, by pool of engines."), "pool", held);
+    page.one("active_tenants", "gauge", "In flight, or refused of late.", status.active_tenants.into());
+}
+
+fn goodput(page: &mut Page, app: &App) {
+    let goodput = &app.metrics.goodput;
+    let counts = goodput.all();
+    page.labelled(("goodput_total", "counter", "Decided requests, by how they were served."), "result", counts);
+    page.head(
+        "burst_compliance_ratio",
+        "gauge",
+        "Share of them that were served well; clients that left do not count.",
+    );
+    let _ = writeln!(page.0, "forebay_burst_compliance_ratio {:.4}", goodput.ratio());
 }
 
 fn engines(page: &mut Page, app: &App) {

@@ -3,6 +3,7 @@ mod health;
 mod metrics;
 
 use crate::app::App;
+use crate::decision::Status;
 use crate::server::bind;
 use bytes::Bytes;
 use http_body_util::Full;
@@ -70,7 +71,10 @@ impl Admin {
 
 async fn answer(app: Arc<App>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (status, kind, body) = match (request.method(), request.uri().path()) {
-        (&Method::GET | &Method::HEAD, path) => page(&app, path, request.uri().query()),
+        (&Method::GET | &Method::HEAD, path) => {
+            let scheduler = app.decider.status().await;
+            page(&app, scheduler.as_ref(), path, request.uri().query())
+        }
         _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET\n".to_owned()),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
@@ -82,12 +86,12 @@ async fn answer(app: Arc<App>, request: Request<Incoming>) -> Result<Response<Fu
     Ok(response)
 }
 
-fn page(app: &App, path: &str, query: Option<&str>) -> (StatusCode, &'static str, String) {
+fn page(app: &App, scheduler: Option<&Status>, path: &str, query: Option<&str>) -> (StatusCode, &'static str, String) {
     const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
     const JSON: &str = "application/json";
     let yes_or_no = |yes| if yes { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     match path {
-        "/metrics" => (StatusCode::OK, TEXT, metrics::page(app)),
+        "/metrics" => (StatusCode::OK, TEXT, metrics::page(app, scheduler)),
         "/live" => (StatusCode::OK, TEXT, "live\n".to_owned()),
         "/ready" => match app.leaving.load(Relaxed) {
             false => (StatusCode::OK, TEXT, "ready\n".to_owned()),
@@ -95,7 +99,7 @@ fn page(app: &App, path: &str, query: Option<&str>) -> (StatusCode, &'static str
         },
         "/health" => match query {
             None | Some("") => {
-                let (sound, body) = health::state(app);
+                let (sound, body) = health::state(app, scheduler);
                 (yes_or_no(sound), JSON, body)
             }
             Some(query) => match health::latency(app, query) {

@@ -33,6 +33,7 @@ impl Checker<'_> {
             return Err(self.at(device, what));
         }
         let policy = Arc::new(policy::load(raw.policy.as_ref().map(|p| self.path(p)).as_deref())?);
+        self.strict_has_room(&raw)?;
         Ok(Config {
             file: PathBuf::new(),
             tenants: self.tenants(&raw.tenant, &policy)?,
@@ -48,9 +49,10 @@ impl Checker<'_> {
                 1,
                 u64::from(u32::MAX),
             )? as u32,
+            scheduler: self.scheduler(&raw.scheduler)?,
             limits: Limits::check(self, &raw.limits)?,
             log_requests: raw.log.requests.unwrap_or(true),
-            engines: self.engines(&raw.engine)?,
+            engines: self.pooled(&raw)?,
         })
     }
 
@@ -158,8 +160,14 @@ impl Checker<'_> {
                 Some(raw) => Some(self.whole("requests_max", Some(raw), 0, 1, 1_000_000)?),
                 None => None,
             };
+            let tokens_max = match &entry.tokens_max {
+                Some(raw) => Some(self.whole("tokens_max", Some(raw), 0, 1, u64::from(u32::MAX))?),
+                None => None,
+            };
             let models = entry.models.as_ref().map(|all| all.iter().map(|m| m.get_ref().clone()).collect());
-            if tenants.insert(name.clone(), TenantSettings { requests_max, models }).is_some() {
+            let debug = entry.debug.unwrap_or(false);
+            let settings = TenantSettings { requests_max, tokens_max, models, debug };
+            if tenants.insert(name.clone(), settings).is_some() {
                 return Err(self.at(&entry.name, format!("the tenant {name:?} is given twice; join the two")));
             }
         }

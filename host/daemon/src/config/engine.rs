@@ -2,6 +2,8 @@
 use super::check::Checker;
 use super::raw;
 use super::ConfigError;
+use forebay_messages::Api;
+use forebay_spec::burst::{NODE_SLOTS_MAX, RATE_BITS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use toml::Spanned;
@@ -116,8 +118,14 @@ pub struct EngineSettings {
     /// A chat engine takes `top_k` and `max_tokens`, and goes on with a last message of the assistant, as vLLM, SGLang
     /// and llama.cpp do.
     pub extensions: bool,
-    /// Requests that may run on it at once.
+    /// Requests that may run on it at once, up to 256.
     pub requests_max: u64,
+    /// Prompt tokens that it works off in a second, before anything is learned.
+    pub prefill_tokens_s: u32,
+    /// The learned figure stays within these.
+    pub prefill_tokens_s_bounds: (u32, u32),
+    /// Time of one output token, ms.
+    pub output_token_ms: u32,
     /// Pace and faults of an echo engine.
     pub echo: EchoSettings,
 }
@@ -127,9 +135,26 @@ impl EngineSettings {
     pub fn serves(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.iter().any(|m| m == model)
     }
+
+    /// The API that it is asked by for a request of `api`; `None` if it cannot serve that.
+    pub fn speaks(&self, api: Api) -> Option<Api> {
+        match (self.kind, api) {
+            (EngineKind::Echo, api) => Some(api),
+            (_, Api::CountTokens) => None,
+            (EngineKind::Messages, Api::Messages | Api::Chat) => Some(Api::Messages),
+            (EngineKind::Messages, Api::Completions) => None,
+            (EngineKind::Chat, Api::Messages | Api::Chat) => Some(Api::Chat),
+            (EngineKind::Chat, Api::Completions) => Some(Api::Completions),
+        }
+    }
 }
 
-const REQUESTS_MAX: u64 = 4_096;
+/// What a node of the scheduler has.
+const REQUESTS_MAX: u64 = NODE_SLOTS_MAX as u64;
+/// Of a 70-billion model on four accelerators, as the study of the scheduler takes it.
+const PREFILL_TOKENS_S: u64 = 10_000;
+/// Time of an output token there, ms.
+const OUTPUT_TOKEN_MS: u64 = 20;
 
 impl Checker<'_> {
     pub(super) fn engines(&self, raw: &[Spanned<raw::Engine>]) -> Result<Vec<EngineSettings>, ConfigError> {
@@ -175,6 +200,7 @@ impl Checker<'_> {
         if let (Some(echo), true) = (&raw.echo, kind != EngineKind::Echo) {
             return Err(self.at(echo, "only an echo engine has these settings; remove them".to_owned()));
         }
+        let (prefill_tokens_s, prefill_tokens_s_bounds) = self.prefill(raw)?;
         Ok(EngineSettings {
             name: self.name(&raw.name)?,
             kind,
@@ -185,9 +211,25 @@ impl Checker<'_> {
             models: raw.models.iter().map(|m| m.get_ref().clone()).collect(),
             rename: raw.rename.clone(),
             extensions: raw.extensions.unwrap_or(true),
-            requests_max: self.whole("requests_max", raw.requests_max.as_ref(), REQUESTS_MAX, 1, 1_000_000)?,
+            requests_max: self.whole("requests_max", raw.requests_max.as_ref(), REQUESTS_MAX, 1, REQUESTS_MAX)?,
+            prefill_tokens_s,
+            prefill_tokens_s_bounds,
+            output_token_ms: self.whole("output_token_ms", raw.output_token_ms.as_ref(), OUTPUT_TOKEN_MS, 1, 10_000)?
+                as u32,
             echo: self.echo(raw.echo.as_ref().map(Spanned::get_ref))?,
         })
+    }
+
+    /// Prompt tokens a second, and what the learned figure stays within: half and twice where nothing is given.
+    fn prefill(&self, raw: &raw::Engine) -> Result<(u32, (u32, u32)), ConfigError> {
+        const MOST: u64 = (1 << RATE_BITS) - 1;
+        let rate = self.whole("prefill_tokens_s", raw.prefill_tokens_s.as_ref(), PREFILL_TOKENS_S, 1, MOST)?;
+        let bound = |name, raw: &Option<raw::Whole>, default: u64, least, most| {
+            self.whole(name, raw.as_ref(), default.clamp(least, most), least, most)
+        };
+        let least = bound("prefill_tokens_s_min", &raw.prefill_tokens_s_min, rate / 2, 1, rate)?;
+        let most = bound("prefill_tokens_s_max", &raw.prefill_tokens_s_max, rate * 2, rate, MOST)?;
+        Ok((rate as u32, (least as u32, most as u32)))
     }
 
     fn url(&self, url: &raw::Text) -> Result<String, ConfigError> {

@@ -4,10 +4,12 @@ mod engine;
 mod limits;
 mod policy;
 mod raw;
+mod scheduler;
 
 pub use engine::{EchoSettings, EngineKind, EngineSettings, Fault, KeyHeader, Secret};
 pub use limits::Limits;
 pub use policy::DEFAULT_POLICY;
+pub use scheduler::{Mode, Pools, SchedulerSettings};
 
 use forebay_bundle::{Policy, PolicyError};
 use std::collections::BTreeMap;
@@ -78,10 +80,14 @@ pub enum Anonymous {
 /// What the daemon holds a tenant of the policy to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantSettings {
-    /// Requests that may run at once.
+    /// Requests that it may have in flight, held ones included.
     pub requests_max: Option<u64>,
+    /// Declared tokens that it may have in flight: of each request its prompt, by its bytes, and its `max_tokens`.
+    pub tokens_max: Option<u64>,
     /// Models that it may ask for; `None` for all.
     pub models: Option<Vec<String>>,
+    /// Its answers explain the decision in `x-forebay-debug`.
+    pub debug: bool,
 }
 
 /// A configuration that has passed every check.
@@ -101,6 +107,8 @@ pub struct Config {
     pub anonymous: Anonymous,
     /// Output limit, tokens, of a chat request that gives none.
     pub default_max_tokens: u32,
+    /// How requests are decided.
+    pub scheduler: SchedulerSettings,
     /// Limits.
     pub limits: Limits,
     /// One log line for each request?

@@ -16,6 +16,7 @@ pub(super) struct File {
     pub(super) admin: Admin,
     pub(super) access: Access,
     pub(super) defaults: Defaults,
+    pub(super) scheduler: Scheduler,
     pub(super) limits: BTreeMap<String, Spanned<toml::Value>>,
     pub(super) log: Log,
     pub(super) engine: Vec<Spanned<Engine>>,
@@ -50,6 +51,17 @@ pub(super) struct Defaults {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+pub(super) struct Scheduler {
+    pub(super) mode: Option<Text>,
+    pub(super) hold_ms: Option<Whole>,
+    pub(super) held_max: Option<Whole>,
+    pub(super) first_token_budget_ms: Option<Whole>,
+    pub(super) first_token_budget_us_per_token: Option<Whole>,
+    pub(super) output_token_budget_ms: Option<Whole>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct Log {
     pub(super) requests: Option<bool>,
 }
@@ -70,6 +82,10 @@ pub(super) struct Engine {
     pub(super) rename: BTreeMap<String, String>,
     pub(super) extensions: Option<bool>,
     pub(super) requests_max: Option<Whole>,
+    pub(super) prefill_tokens_s: Option<Whole>,
+    pub(super) prefill_tokens_s_min: Option<Whole>,
+    pub(super) prefill_tokens_s_max: Option<Whole>,
+    pub(super) output_token_ms: Option<Whole>,
     pub(super) echo: Option<Spanned<Echo>>,
 }
 
@@ -89,5 +105,7 @@ pub(super) struct Echo {
 pub(super) struct Tenant {
     pub(super) name: Text,
     pub(super) requests_max: Option<Whole>,
+    pub(super) tokens_max: Option<Whole>,
     pub(super) models: Option<Vec<Text>>,
+    pub(super) debug: Option<bool>,
 }

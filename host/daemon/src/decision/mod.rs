@@ -1,150 +1,145 @@
-//! The decision: every request goes through a device, which one task owns.
+//! The decision: every request goes through the burst scheduler, which one task owns.
 //!
-//! Everything else asks by a queue, so that the device sees one order of events, and gives slots back by a guard:
-//! whatever ends a request, its slot is released once.
-mod device_task;
-mod wait;
+//! Everything else asks by a queue, so that the scheduler sees one order of events, and gives back by guards: whatever
+//! ends a request, it leaves the line or releases its slot, once.
+mod explain;
+mod fleet;
+mod gauges;
+mod reload;
+mod scheduler;
+mod slot;
+mod task;
+mod watch;
 
-pub use wait::{WAIT_MS_MAX, WAIT_MS_MIN};
+pub use fleet::Fleet;
+pub use gauges::{Gauges, Status};
+pub use slot::{Slot, Taken, Told, Waiting};
 
-use device_task::Ask;
-use forebay_bundle::Policy;
-use forebay_decide::Bundle;
-use forebay_device::{Device, DeviceError};
-use forebay_spec::limits::LEVELS;
-use forebay_spec::{Record, RefuseReason, RejectReason, Release, ReleaseKind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use crate::app::Tenant;
+use crate::engine::Place;
+use forebay_messages::Api;
+use forebay_spec::burst::RefuseReason;
+use forebay_spec::{Record, RejectReason};
+use scheduler::Scheduler;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::Arc;
+use task::Ask;
 use tokio::sync::{mpsc, oneshot};
 
-/// A request that the device has refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A request that is to be decided.
+#[derive(Debug)]
+pub struct Want {
+    /// What the exact reading found.
+    pub record: Record,
+    /// What it is for.
+    pub api: Api,
+    /// The model that it names.
+    pub model: Option<String>,
+    /// Who asks.
+    pub tenant: Option<Arc<Tenant>>,
+    /// The set-up that it was read under.
+    pub fleet: Arc<Fleet>,
+    /// Its pool there.
+    pub pool: u8,
+    /// The decision is to be explained.
+    pub explain: bool,
+}
+
+/// A request that the scheduler has refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Why.
     pub reason: RefuseReason,
-    /// Level of the declared `max_tokens`.
-    pub level: u8,
     /// When to come again, ms.
-    pub retry_after_ms: u64,
-    /// Requests of this level that may run at once.
-    pub recommended_concurrency: u64,
+    pub retry_after_ms: u32,
+    /// Requests that the tenant may have in flight with what is free now.
+    pub recommended_concurrency: u32,
+    /// Level, time in the line, and the explanation.
+    pub told: Told,
 }
 
 /// What was decided.
 #[derive(Debug)]
 pub enum Decision {
     /// Runs, until the guard is dropped.
-    Admit(Slot),
+    Admit {
+        /// Its slot.
+        slot: Slot,
+        /// Its place on the engine that it goes to.
+        place: Place,
+    },
     /// 429.
     Refuse(Refusal),
     /// 400.
     Reject(RejectReason),
-    /// The device is gone, or said what it may not.
+    /// A reload has taken the model away.
+    Unknown,
+    /// Its engine is gone, and there is no other one; or the scheduler is.
     Lost,
 }
 
-/// The slot of an admitted request; given back when this is dropped, as `Cancel` unless told otherwise.
-#[derive(Debug)]
-pub struct Slot {
-    release: Release,
-    level: u8,
-    since: std::time::Instant,
-    queue: mpsc::UnboundedSender<Ask>,
-}
-
-impl Slot {
-    /// The engine has finished.
-    pub fn done(mut self) {
-        self.release.kind = ReleaseKind::Done;
-    }
-
-    /// The request is none after all.
-    pub fn invalid(mut self) {
-        self.release.kind = ReleaseKind::Invalid;
-    }
-
-    /// Level of the declared `max_tokens`.
-    pub fn level(&self) -> u8 {
-        self.level
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let run_ms = self.since.elapsed().as_millis() as u64;
-        // with the task gone its device is too, and no slot is left to give back
-        let _ = self.queue.send(Ask::Release { release: self.release, level: self.level, run_ms });
-    }
-}
-
-/// What the device task shows.
-#[derive(Debug, Default)]
-pub struct Gauges {
-    /// Requests that run, by level.
-    pub in_flight: [AtomicU64; LEVELS],
-    /// Slots granted since the start.
-    pub admit: AtomicU64,
-    /// Refused since the start.
-    pub refuse: AtomicU64,
-    /// Rejected by the device since the start.
-    pub reject: AtomicU64,
-    /// Slots given back, by [`ReleaseKind`].
-    pub released: [AtomicU64; ReleaseKind::ALL.len()],
-    /// The device does not answer any more.
-    pub lost: AtomicBool,
-    /// Bank that is current.
-    pub bank: AtomicBool,
-}
-
-/// The way to the device.
+/// The way to the scheduler.
 #[derive(Clone, Debug)]
 pub struct Decider {
     queue: mpsc::UnboundedSender<Ask>,
     gauges: Arc<Gauges>,
+    ids: Arc<AtomicU32>,
 }
 
 impl Decider {
-    /// Loads a policy into a device and starts its task.
+    /// Starts the scheduler's task.
     ///
     /// # Errors
-    /// A bundle that the device does not take.
-    pub fn start(mut device: Box<dyn Device + Send>, policy: &Policy) -> Result<Self, DeviceError> {
-        device.configure(policy.bundle())?;
+    /// A set-up that does not fit.
+    pub fn start(fleet: Arc<Fleet>) -> Result<Self, String> {
         let (queue, asks) = mpsc::unbounded_channel();
         let gauges = Arc::new(Gauges::default());
-        let task = device_task::DeviceTask::new(device, policy.bundle(), queue.clone(), gauges.clone());
-        tokio::spawn(task.run(asks));
-        Ok(Decider { queue, gauges })
+        let scheduler = Scheduler::new(fleet, queue.downgrade(), gauges.clone()).map_err(|e| e.to_string())?;
+        tokio::spawn(task::run(scheduler, asks));
+        Ok(Decider { queue, gauges, ids: Arc::default() })
     }
 
-    /// Decides a record of the exact reading.
-    pub async fn decide(&self, record: Record) -> Decision {
-        let (answer, decision) = oneshot::channel();
-        if self.queue.send(Ask::Decide { record, answer }).is_err() {
+    /// Decides a request; comes back when it is admitted or has ended. Whoever stops waiting leaves the line.
+    pub async fn decide(&self, want: Want) -> Decision {
+        let (sender, answer) = oneshot::channel();
+        let id = self.ids.fetch_add(1, Relaxed);
+        if self.queue.send(Ask::Decide { id, want: Box::new(want), answer: sender }).is_err() {
             return Decision::Lost;
         }
-        decision.await.unwrap_or(Decision::Lost)
+        Waiting::new(id, self.queue.clone(), answer).decision().await
     }
 
-    /// Exchanges the bundle; the bank in which the new one is current.
+    /// Exchanges the set-up: what runs goes on, what is held is decided under the new one.
     ///
     /// # Errors
-    /// A bundle that the device does not take; the one before stays current.
-    pub async fn load(&self, bundle: Bundle) -> Result<bool, DeviceError> {
-        let gone = || DeviceError::Garbage { what: "no answer: its task has ended".to_owned() };
-        let (answer, loaded) = oneshot::channel();
-        self.queue.send(Ask::Load { bundle: Box::new(bundle), answer }).map_err(|_| gone())?;
-        loaded.await.unwrap_or_else(|_| Err(gone()))
+    /// A set-up that does not fit; the one before stays.
+    pub async fn exchange(&self, fleet: Arc<Fleet>) -> Result<(), String> {
+        let (sender, answer) = oneshot::channel();
+        let gone = "the scheduler does not answer; restart".to_owned();
+        self.queue.send(Ask::Exchange { fleet, answer: sender }).map_err(|_| gone.clone())?;
+        answer.await.unwrap_or(Err(gone))
     }
 
-    /// What the device task shows.
+    /// The scheduler as it is now; `None` if it does not answer.
+    pub async fn status(&self) -> Option<Status> {
+        let (sender, answer) = oneshot::channel();
+        self.queue.send(Ask::Status { answer: sender }).ok()?;
+        answer.await.ok()
+    }
+
+    /// What its task counts.
     pub fn gauges(&self) -> &Gauges {
         &self.gauges
     }
 
-    /// Requests that hold a slot.
+    /// The scheduler does not answer any more.
+    pub fn is_lost(&self) -> bool {
+        self.queue.is_closed()
+    }
+
+    /// Requests that have a slot.
     pub fn running(&self) -> u64 {
-        self.gauges.in_flight.iter().map(|n| n.load(Relaxed)).sum()
+        self.gauges.running()
     }
 }
 

@@ -1,108 +1,178 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail aloud")]
 
 use super::*;
-use forebay_decide::Bundle;
-use forebay_device::{Output, Segment, TwinDevice};
-use forebay_spec::limits::FLEET;
-use forebay_spec::{Disposition, Field, Input, Kind};
+use crate::app::State;
+use crate::config::Config;
+use forebay_spec::burst::{ReleaseKind, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN};
+use forebay_spec::{Disposition, Field, Kind};
+use std::future::Future;
+use std::task::{Context, Poll, Waker};
 
-fn record(max_tokens: u32) -> Record {
+/// A set-up with an echo engine of so many slots.
+fn state(top: &str, slots: u16, before: Option<&State>) -> State {
+    let text = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n{top}\n[[engine]]\nname = \"e\"\nkind = \"echo\"\nrequests_max = {slots}\n"
+    );
+    let config = Config::parse("test", &text, std::path::Path::new(".")).unwrap_or_else(|e| panic!("{e}"));
+    State::new(Arc::new(config), before).unwrap()
+}
+
+fn want(state: &State, max_tokens: u32) -> Want {
     let mut record = Record::empty(0, 0, Disposition::Decide);
     record.kinds[Field::MaxTokens as usize] = Kind::Number;
-    record.max_tokens = max_tokens;
-    record
+    (record.max_tokens, record.body_bytes) = (max_tokens, 400);
+    let (api, pool) = (Api::Messages, state.fleet.pools.pool(Api::Messages, Some("m")).unwrap());
+    let model = Some("m".to_owned());
+    Want { record, api, model, tenant: None, fleet: state.fleet.clone(), pool, explain: false }
 }
 
-/// A twin that fails after some inputs.
-struct Fails {
-    twin: TwinDevice,
-    left: usize,
+async fn admitted(decider: &Decider, state: &State) -> (Slot, Place) {
+    match decider.decide(want(state, 100)).await {
+        Decision::Admit { slot, place } => (slot, place),
+        other => panic!("{other:?}"),
+    }
 }
 
-impl Device for Fails {
-    fn name(&self) -> &'static str {
-        "fails"
-    }
-    fn configure(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
-        self.twin.configure(bundle)
-    }
-    fn load(&mut self, bundle: &Bundle) -> Result<(), DeviceError> {
-        self.twin.load(bundle)
-    }
-    fn switch(&mut self) -> Result<(), DeviceError> {
-        self.twin.switch()
-    }
-    fn expire(&mut self) -> Result<(), DeviceError> {
-        self.twin.expire()
-    }
-    fn busy(&mut self) -> Result<[bool; 2], DeviceError> {
-        self.twin.busy()
-    }
-    fn segment(&mut self, segment: Segment<'_>) -> Result<(), DeviceError> {
-        self.twin.segment(segment)
-    }
-    fn submit(&mut self, input: Input) -> Result<(), DeviceError> {
-        if let Input::PuntResult(_) = input {
-            self.left = self.left.checked_sub(1).ok_or(DeviceError::Stuck { clocks: 1 })?;
+async fn settled(decider: &Decider, in_progress: u64) {
+    loop {
+        let status = decider.status().await.unwrap();
+        assert_eq!(status.sound, Ok(()));
+        if decider.gauges().in_progress.load(Relaxed) == in_progress {
+            return;
         }
-        self.twin.submit(input)
-    }
-    fn poll(&mut self) -> Result<Option<Output>, DeviceError> {
-        self.twin.poll()
-    }
-}
-
-async fn settled(decider: &Decider, running: u64) {
-    while decider.running() != running {
         tokio::task::yield_now().await;
     }
 }
 
-#[tokio::test]
-async fn slots_come_back_by_their_guards() {
-    let decider = Decider::start(Box::new(TwinDevice::new(FLEET)), &Policy::default()).ok();
-    let decider = decider.as_ref().unwrap();
-    let mut slots = Vec::new();
-    for _ in 0..32 {
-        match decider.decide(record(100)).await {
-            Decision::Admit(slot) => slots.push(slot),
-            other => panic!("{other:?}"),
-        }
-    }
-    let Decision::Refuse(refusal) = decider.decide(record(100)).await else { panic!("the level is full") };
-    assert_eq!((refusal.reason, refusal.level, refusal.recommended_concurrency), (RefuseReason::LevelFull, 2, 32));
-    assert!((WAIT_MS_MIN..=WAIT_MS_MAX).contains(&refusal.retry_after_ms));
-    assert!(matches!(decider.decide(Record::empty(0, 0, Disposition::Decide)).await, Decision::Reject(_)));
-    slots.pop().unwrap().done();
-    slots.pop().unwrap().invalid();
-    drop(slots);
-    settled(decider, 0).await;
-    let released = [0, 1, 2].map(|kind| decider.gauges().released[kind].load(Relaxed));
-    assert_eq!(released, [1, 30, 1], "done, cancel, invalid");
+/// Polls a decision once: true if it waits.
+fn waits<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
+    matches!(future.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
 }
 
 #[tokio::test]
-async fn an_asker_that_has_left_holds_no_slot() {
-    let decider = Decider::start(Box::new(TwinDevice::new(FLEET)), &Policy::default()).unwrap();
+async fn slots_come_back_by_their_guards() {
+    let state = state("[scheduler]\nmode = \"strict\"", 32, None);
+    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let mut slots = Vec::new();
+    for _ in 0..32 {
+        slots.push(admitted(&decider, &state).await);
+    }
+    let Decision::Refuse(refusal) = decider.decide(want(&state, 100)).await else { panic!("the engine is full") };
+    assert_eq!((refusal.reason, refusal.told.level, refusal.recommended_concurrency), (RefuseReason::Busy, 2, 33));
+    assert!((RETRY_AFTER_MS_MIN..=RETRY_AFTER_MS_MAX).contains(&refusal.retry_after_ms));
+    let mut wrong = want(&state, 1);
+    wrong.record.kinds = Record::empty(0, 0, Disposition::Decide).kinds;
+    assert!(matches!(decider.decide(wrong).await, Decision::Reject(_)));
+    let (mut slot, _place) = slots.pop().unwrap();
+    slot.first_token();
+    slot.first_token();
+    slot.done(7);
+    slots.pop().unwrap().0.invalid();
+    drop(slots);
+    settled(&decider, 0).await;
+    let released = ReleaseKind::ALL.iter().map(|kind| decider.gauges().released(*kind)).collect::<Vec<_>>();
+    assert_eq!(released, [1, 30, 1, 1, 0, 0], "done, cancel, invalid, first token");
+}
+
+#[tokio::test]
+async fn an_asker_that_has_left_holds_neither_a_slot_nor_a_place_in_the_line() {
+    let state = state("", 2, None);
+    let decider = Decider::start(state.fleet.clone()).unwrap();
     for _ in 0..100 {
-        let asked = tokio::time::timeout(std::time::Duration::ZERO, decider.decide(record(1)));
+        let asked = tokio::time::timeout(std::time::Duration::ZERO, decider.decide(want(&state, 1)));
         drop(asked.await);
     }
     settled(&decider, 0).await;
-    let g = decider.gauges();
-    assert_eq!(g.admit.load(Relaxed), g.released.iter().map(|n| n.load(Relaxed)).sum::<u64>());
+    let full = [admitted(&decider, &state).await, admitted(&decider, &state).await];
+    let mut all: Vec<_> = (0..10).map(|_| Box::pin(decider.decide(want(&state, 100)))).collect();
+    assert!(all.iter_mut().all(|one| waits(one.as_mut())));
+    settled(&decider, 12).await;
+    assert_eq!(decider.status().await.unwrap().held, [10]);
+    drop(all);
+    settled(&decider, 2).await;
+    assert_eq!(decider.gauges().refused_for(RefuseReason::Withdrawn), 10);
+    drop(full);
+    settled(&decider, 0).await;
 }
 
 #[tokio::test]
-async fn a_device_that_fails_is_not_asked_again() {
-    let device = Fails { twin: TwinDevice::new(FLEET), left: 2 };
-    let decider = Decider::start(Box::new(device), &Policy::default()).unwrap();
-    let held = decider.decide(record(1)).await;
-    assert!(matches!(decider.decide(record(1)).await, Decision::Admit(_)));
-    for _ in 0..3 {
-        assert!(matches!(decider.decide(record(1)).await, Decision::Lost));
+async fn a_set_up_that_differs_takes_over_what_runs_and_what_is_held() {
+    let old = state("", 3, None);
+    let decider = Decider::start(old.fleet.clone()).unwrap();
+    let mut running = vec![admitted(&decider, &old).await, admitted(&decider, &old).await];
+    running[0].0.first_token();
+    running.push(admitted(&decider, &old).await);
+    let mut held: Vec<_> = (0..4).map(|_| Box::pin(decider.decide(want(&old, 100)))).collect();
+    assert!(held.iter_mut().all(|one| waits(one.as_mut())));
+    settled(&decider, 7).await;
+    // other limits of time, the same engines: the same number of slots, another scheduler
+    let new = state("[scheduler]\nhold_ms = 4000", 3, Some(&old));
+    assert!(Arc::ptr_eq(&old.engines[0], &new.engines[0]));
+    decider.exchange(new.fleet.clone()).await.unwrap();
+    settled(&decider, 7).await;
+    let status = decider.status().await.unwrap();
+    assert_eq!((status.nodes[0].1.used, &status.held[..]), (3, &[4][..]));
+    drop(running);
+    for one in held {
+        match one.await {
+            Decision::Admit { .. } => {}
+            other => panic!("{other:?}"),
+        }
     }
-    assert!(decider.gauges().lost.load(Relaxed));
-    drop(held);
-    assert!(decider.load(Bundle::default()).await.is_err());
+    settled(&decider, 0).await;
+    let g = decider.gauges();
+    assert_eq!((g.asked.load(Relaxed), g.admit.load(Relaxed), g.freed()), (7, 7, 7));
+}
+
+#[tokio::test]
+async fn what_runs_on_an_engine_that_a_reload_has_changed_runs_on_beside_the_scheduler() {
+    let old = state("", 2, None);
+    let decider = Decider::start(old.fleet.clone()).unwrap();
+    let running = [admitted(&decider, &old).await, admitted(&decider, &old).await];
+    let mut held = Box::pin(decider.decide(want(&old, 100)));
+    assert!(waits(held.as_mut()));
+    settled(&decider, 3).await;
+    let new = state("", 1, Some(&old));
+    decider.exchange(new.fleet.clone()).await.unwrap();
+    // the engine is another one now, and free
+    let Decision::Admit { slot, place } = held.await else { panic!("there is room") };
+    assert!(Arc::ptr_eq(&place.engine, &new.engines[0]));
+    assert_eq!((decider.running(), decider.status().await.unwrap().nodes[0].1.used), (3, 1));
+    drop((running, slot));
+    settled(&decider, 0).await;
+}
+
+#[tokio::test]
+async fn without_its_task_nobody_waits() {
+    let state = state("", 1, None);
+    let (queue, asks) = mpsc::unbounded_channel();
+    drop(asks);
+    let decider = Decider { queue, gauges: Arc::default(), ids: Arc::default() };
+    assert!(decider.is_lost() && decider.status().await.is_none());
+    assert!(matches!(decider.decide(want(&state, 1)).await, Decision::Lost));
+    assert!(decider.exchange(state.fleet.clone()).await.is_err());
+}
+
+/// Whoever was refused and comes again takes its promise back: the wait grows with those who wait, not with their retries.
+#[tokio::test]
+async fn promises_are_redeemed_by_those_who_come_again() {
+    let state = state("[scheduler]\nmode = \"strict\"", 2, None);
+    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let _full = [admitted(&decider, &state).await];
+    // so long a request leaves one place free
+    let refused = async |max_tokens: u32| match decider.decide(want(&state, max_tokens)).await {
+        Decision::Refuse(refusal) => refusal.retry_after_ms,
+        other => panic!("{other:?}"),
+    };
+    let first = refused(100).await;
+    let mut again = 0;
+    for _ in 0..5 {
+        again = refused(100).await;
+    }
+    let mut others = 0;
+    for max_tokens in 101..106 {
+        others = refused(max_tokens).await;
+    }
+    assert!(again < 2 * first, "five retries of one: {first} ms, {again} ms");
+    assert!(others > 3 * first, "five others: {first} ms, {others} ms");
 }

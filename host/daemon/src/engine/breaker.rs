@@ -74,6 +74,11 @@ impl Breaker {
         self.trial.store(false, Relaxed);
     }
 
+    /// Failures in a row that open it.
+    pub fn failures_max(&self) -> u64 {
+        self.failures_max
+    }
+
     /// Is it open?
     pub fn is_open(&self) -> bool {
         self.until_ms.load(Relaxed) != 0

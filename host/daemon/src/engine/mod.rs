@@ -14,7 +14,9 @@ use breaker::{Allow, Breaker};
 use bytes::Bytes;
 use forebay_messages::Api;
 use hyper::HeaderMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
+use upstream::Probe;
 
 /// An engine at work.
 pub struct Engine {
@@ -32,7 +34,15 @@ pub struct Engine {
     pub connects: Arc<Count>,
     /// Its breaker.
     pub breaker: Breaker,
+    /// Times in a row that it could not be reached, with nothing heard of it in between.
+    silent: AtomicU64,
     way: Way,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Engine").field(&self.name).finish()
+    }
 }
 
 enum Way {
@@ -88,6 +98,7 @@ impl Source {
 }
 
 /// A place on an engine, until it is dropped.
+#[derive(Debug)]
 pub struct Place {
     /// The engine.
     pub engine: Arc<Engine>,
@@ -109,6 +120,17 @@ impl Place {
         self.engine.failures.add(1);
         self.engine.breaker.failure(now_ms());
     }
+
+    /// The engine could not be reached.
+    pub fn unreachable(&mut self) {
+        self.engine.silent.fetch_add(1, Relaxed);
+        self.failure();
+    }
+
+    /// Does the breaker wait to hear how this one went?
+    pub fn is_trial(&self) -> bool {
+        self.trial
+    }
 }
 
 impl Drop for Place {
@@ -117,17 +139,6 @@ impl Drop for Place {
             self.engine.breaker.undecided();
         }
     }
-}
-
-/// Why there is no place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoPlace {
-    /// No engine has this model for this API.
-    Unknown,
-    /// Those that have it are all left alone by their breakers.
-    Dead,
-    /// Those that are alive have as many requests as they may; the sum of what they may.
-    Full(u64),
 }
 
 impl Engine {
@@ -151,20 +162,14 @@ impl Engine {
             failures: Count::default(),
             connects,
             breaker: Breaker::new(limits.breaker_failures, limits.breaker_open_ms),
+            silent: AtomicU64::new(0),
             way,
         })
     }
 
     /// The API that it is asked by for a request of `api`; `None` if it cannot serve that.
     pub fn speaks(&self, api: Api) -> Option<Api> {
-        match (self.settings.kind, api) {
-            (EngineKind::Echo, api) => Some(api),
-            (_, Api::CountTokens) => None,
-            (EngineKind::Messages, Api::Messages | Api::Chat) => Some(Api::Messages),
-            (EngineKind::Messages, Api::Completions) => None,
-            (EngineKind::Chat, Api::Messages | Api::Chat) => Some(Api::Chat),
-            (EngineKind::Chat, Api::Completions) => Some(Api::Completions),
-        }
+        self.settings.speaks(api)
     }
 
     /// Sends a request; comes back when the engine has said that it will stream.
@@ -188,55 +193,49 @@ impl Engine {
         }
     }
 
+    /// Something has come from it.
+    pub fn heard(&self) {
+        // mostly it is 0 as it is, and the line stays shared
+        if self.silent.load(Relaxed) != 0 {
+            self.silent.store(0, Relaxed);
+        }
+    }
+
+    /// It is gone with all that it had: left alone by its breaker, and as often as that takes it could not even be
+    /// reached, nor has anything come of what runs on it. One that answers badly, or late, is not gone.
+    pub fn is_gone(&self) -> bool {
+        self.breaker.is_open() && self.silent.load(Relaxed) >= self.breaker.failures_max()
+    }
+
+    /// A place for a request that the scheduler has given it.
+    pub fn enter(self: &Arc<Self>, now_ms: u64) -> Place {
+        let trial = self.breaker.allow(now_ms) == Allow::Trial;
+        Place { _entered: self.running.enter(), trial, engine: self.clone() }
+    }
+
     /// Asks whether it is there, and tells the breaker; that it is there closes only a breaker that waits for a trial.
     pub async fn probe(&self) {
         let open = self.breaker.is_open();
         match &self.way {
             Way::Upstream(upstream) => match upstream.probe().await {
-                true if open => self.breaker.success(),
-                true => {}
-                false => self.breaker.failure(now_ms()),
+                Probe::Well => {
+                    self.heard();
+                    if open {
+                        self.breaker.success();
+                    }
+                }
+                Probe::Ill => {
+                    self.heard();
+                    self.breaker.failure(now_ms());
+                }
+                Probe::Late => self.breaker.failure(now_ms()),
+                Probe::Unreachable => {
+                    self.silent.fetch_add(1, Relaxed);
+                    self.breaker.failure(now_ms());
+                }
             },
             Way::Echo(_) if open => self.breaker.success(),
             Way::Echo(_) => {}
         }
     }
-}
-
-/// Takes a place for a model on the engine that has the fewest requests, from `turn` on, and not on one of `tried`.
-///
-/// # Errors
-/// Why there is none.
-pub fn place(
-    engines: &[Arc<Engine>],
-    api: Api,
-    model: Option<&str>,
-    turn: u64,
-    tried: &[Arc<str>],
-) -> Result<Place, NoPlace> {
-    let serves = |e: &&Arc<Engine>| e.speaks(api).is_some() && model.is_none_or(|m| e.settings.serves(m));
-    let mut able: Vec<&Arc<Engine>> = engines.iter().filter(serves).collect();
-    if able.is_empty() {
-        return Err(NoPlace::Unknown);
-    }
-    able.retain(|e| !tried.contains(&e.name));
-    let turn = turn as usize % able.len().max(1);
-    able.rotate_left(turn);
-    able.sort_by_key(|e| e.running.get());
-    let mut full = 0;
-    for engine in able {
-        if !engine.breaker.is_alive(now_ms()) {
-            continue;
-        }
-        let entered = engine.running.enter();
-        if entered.value() > engine.settings.requests_max {
-            full += engine.settings.requests_max;
-            continue;
-        }
-        match engine.breaker.allow(now_ms()) {
-            Allow::No => {}
-            allow => return Ok(Place { engine: engine.clone(), _entered: entered, trial: allow == Allow::Trial }),
-        }
-    }
-    Err(if full > 0 { NoPlace::Full(full) } else { NoPlace::Dead })
 }

@@ -20,6 +20,19 @@ const ERROR_BYTES_MAX: usize = 65_536;
 /// Whatever is asked beside the requests of clients is over by then.
 const SIDE_TIME: Duration = Duration::from_secs(5);
 
+/// What a probe has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// It answers.
+    Well,
+    /// It answers with a failure.
+    Ill,
+    /// A connection is there, an answer is not.
+    Late,
+    /// There is no connection, or it ended without an answer.
+    Unreachable,
+}
+
 pub(super) struct Upstream {
     links: Links,
     url: String,
@@ -125,17 +138,23 @@ impl Upstream {
     }
 
     /// Does it answer HTTP at all, and not with a failure? Engines differ in what they have beside their API.
-    pub(super) async fn probe(&self) -> bool {
+    pub(super) async fn probe(&self) -> Probe {
         let Ok(request) = self.request(Method::GET, "/health", Bytes::new()) else {
-            return false;
+            return Probe::Unreachable;
         };
         let answer = async {
-            let response = self.links.send(request).await.ok()?;
+            let Ok(response) = self.links.send(request).await else {
+                return Probe::Unreachable;
+            };
             let status = response.status();
             let _ = limited(response.into_body()).await;
-            (!status.is_server_error()).then_some(())
+            if status.is_server_error() {
+                Probe::Ill
+            } else {
+                Probe::Well
+            }
         };
-        tokio::time::timeout(SIDE_TIME, answer).await.ok().flatten().is_some()
+        tokio::time::timeout(SIDE_TIME, answer).await.unwrap_or(Probe::Late)
     }
 }
 

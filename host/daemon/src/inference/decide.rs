@@ -2,22 +2,21 @@
 use super::Asked;
 use crate::app::{App, State};
 use crate::clock::now_ms;
-use crate::decision::{Decision, Slot, WAIT_MS_MIN};
-use crate::engine::{self, NoPlace, Place};
+use crate::decision::{Decision, Slot, Want};
+use crate::engine::Place;
+use crate::goodput::{declared_tokens, Budget};
 use crate::metrics::Entered;
 use crate::problem::Problem;
 use crate::ticket::Ticket;
 use forebay_decide::exact::request as exact;
 use forebay_messages::{Api, ApiError, ErrorKind};
 use forebay_spec::{Field, Kind, Record};
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 /// What an admitted request holds. All of it comes back when this is dropped.
 pub(super) struct Admitted {
     pub(super) slot: Slot,
     pub(super) place: Place,
-    pub(super) model: Option<String>,
     pub(super) tenant: Option<Entered>,
     pub(super) stream: Option<Entered>,
 }
@@ -32,29 +31,48 @@ pub(super) async fn decide(app: &App, state: &State, ticket: &mut Ticket, asked:
     if let Some(reason) = exact::check_body(&asked.request, &body) {
         return Err(Problem::record(reason, exact::reject_text(reason, &body, bundle)));
     }
-    let mut record = exact::record(&asked.request, &body, bundle, state.bank, 0, 0);
+    let mut record = exact::record(&asked.request, &body, bundle, false, 0, 0);
     default_max_tokens(&mut record, asked.api, state);
     let model = exact::model(&body).map(|name| String::from_utf8_lossy(&name).into_owned());
     let stream = stream(app, state, &record)?;
-    let place = place(app, state, asked, model.as_deref())?;
-    let tenant = tenant(app, asked)?;
-    let decision = app.decider.decide(record).await;
+    let pool = pool(state, asked, model.as_deref())?;
+    within(asked, &record)?;
+    let tenant = asked.tenant.as_ref().map(|t| t.running.enter());
+    ticket.budget = Some(Budget::of(&state.config.scheduler, record.body_bytes));
+    let want = Want {
+        record,
+        api: asked.api,
+        model: model.clone(),
+        explain: asked.tenant.as_ref().is_some_and(|t| t.debug),
+        tenant: asked.tenant.clone(),
+        fleet: state.fleet.clone(),
+        pool,
+    };
+    let decision = app.decider.decide(want).await;
     let us = started.elapsed().as_micros() as u64;
+    let held_us = match &decision {
+        Decision::Admit { slot, .. } => u64::from(slot.told.queue_ms) * 1_000,
+        Decision::Refuse(refusal) => u64::from(refusal.told.queue_ms) * 1_000,
+        _ => 0,
+    };
     ticket.decision_us = Some(us);
-    app.metrics.decision.add(us, now_ms());
+    // the time in the line is the fleet's, and has a figure of its own
+    app.metrics.decision.add(us.saturating_sub(held_us), now_ms());
     match decision {
-        Decision::Admit(slot) => {
-            ticket.level = Some(slot.level());
-            Ok(Admitted { slot, place, model, tenant, stream })
+        Decision::Admit { slot, place } => {
+            ticket.told = Some(slot.told.clone());
+            Ok(Admitted { slot, place, tenant, stream })
         }
         Decision::Refuse(refusal) => {
-            ticket.level = Some(refusal.level);
-            Err(Problem::refused(&refusal))
+            let problem = Problem::refused(&refusal);
+            ticket.told = Some(refusal.told);
+            Err(problem)
         }
         Decision::Reject(reason) => Err(Problem::record(reason, exact::reject_text(reason, &body, bundle))),
+        Decision::Unknown => Err(unknown(model.as_deref())),
         Decision::Lost => {
-            let error = ApiError::new(ErrorKind::Unavailable, "the device that decides does not answer; retry");
-            Err(Problem::lost("device_lost", error))
+            let error = ApiError::new(ErrorKind::Unavailable, "the scheduler does not answer; retry");
+            Err(Problem::lost("scheduler_lost", error))
         }
     }
 }
@@ -85,20 +103,20 @@ fn stream(app: &App, state: &State, record: &Record) -> Result<Option<Entered>, 
     }
 }
 
-fn place(app: &App, state: &State, asked: &Asked, model: Option<&str>) -> Result<Place, Problem> {
-    let unknown = || Problem::reject("model_unknown", ApiError::no_model(model.unwrap_or_default()));
+/// The pool of engines for a request.
+fn pool(state: &State, asked: &Asked, model: Option<&str>) -> Result<u8, Problem> {
     let allowed = asked.tenant.as_ref().and_then(|t| t.models.as_ref());
-    if let (Some(allowed), Some(model)) = (allowed, model) {
-        if !allowed.iter().any(|m| m == model) {
-            return Err(unknown());
-        }
+    let may = |model| allowed.is_none_or(|all| all.iter().any(|m| m == model));
+    let known = model.is_none_or(may).then(|| state.fleet.pools.pool(asked.api, model)).flatten();
+    let pool = known.ok_or_else(|| unknown(model))?;
+    match state.fleet.is_alive(pool) {
+        true => Ok(pool),
+        false => Err(dead(state)),
     }
-    let turn = app.turn.fetch_add(1, Relaxed);
-    engine::place(&state.engines, asked.api, model, turn, &[]).map_err(|none| match none {
-        NoPlace::Unknown => unknown(),
-        NoPlace::Dead => dead(state),
-        NoPlace::Full(limit) => Problem::busy("engine_requests_max", limit),
-    })
+}
+
+fn unknown(model: Option<&str>) -> Problem {
+    Problem::reject("model_unknown", ApiError::no_model(model.unwrap_or_default()))
 }
 
 /// No engine is alive; the breakers look again after a while.
@@ -106,18 +124,16 @@ fn dead(state: &State) -> Problem {
     Problem::lost("engines_dead", ApiError::unavailable(state.config.limits.breaker_open_ms as u32))
 }
 
-fn tenant(app: &App, asked: &Asked) -> Result<Option<Entered>, Problem> {
-    let Some(tenant) = &asked.tenant else {
-        return Ok(None);
+/// A request that could never come within its tenant's limit is wrong, and not told to come again.
+fn within(asked: &Asked, record: &Record) -> Result<(), Problem> {
+    let Some(max) = asked.tenant.as_ref().and_then(|t| t.tokens_max) else {
+        return Ok(());
     };
-    let running = tenant.running.enter();
-    match tenant.requests_max {
-        Some(max) if running.value() > max => {
-            // as long as it takes until one of its requests ends, if they run as others do
-            let mean_ms = app.metrics.total.percentile(50.0, now_ms()).map_or(1_000, |(us, _)| us / 1_000);
-            let wait_ms = (mean_ms / max.max(1)).clamp(WAIT_MS_MIN, crate::decision::WAIT_MS_MAX);
-            Err(Problem::tenant_busy(max, wait_ms))
-        }
-        _ => Ok(Some(running)),
+    let declared = declared_tokens(record.body_bytes, record.max_tokens);
+    if declared <= max {
+        return Ok(());
     }
+    let what =
+        format!("tenant_tokens_max: prompt and max_tokens come to {declared} tokens, the limit is {max}; ask for less");
+    Err(Problem::wrong("tenant_tokens_max", ErrorKind::InvalidRequest, what))
 }

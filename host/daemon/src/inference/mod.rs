@@ -9,10 +9,11 @@ pub use read::{read, Asked};
 
 use crate::app::{App, State};
 use crate::body::ReplyBody;
+use crate::decision::Told;
 use crate::problem::Problem;
 use crate::route::json;
 use crate::ticket::Ticket;
-use forebay_messages::header::{EVENT_STREAM, X_FOREBAY_LAYER};
+use forebay_messages::header::{EVENT_STREAM, X_FOREBAY_DEBUG, X_FOREBAY_LAYER, X_QUEUE_TIME};
 use forebay_messages::Api;
 use hyper::header::{HeaderName, HeaderValue, CACHE_CONTROL, CONTENT_TYPE};
 use hyper::Response;
@@ -26,24 +27,33 @@ pub async fn serve(app: Arc<App>, state: Arc<State>, mut ticket: Ticket, asked: 
     let dialect = asked.api.dialect();
     let id = ticket.id.clone();
     match answer(app, &state, &mut ticket, &asked).await {
-        Ok(Answer::Whole(body)) => json(body),
+        Ok(Answer::Whole(body)) => marks(json(body), ticket.told.as_ref()),
         Ok(Answer::Stream(reply)) => {
             drop(asked);
+            let told = ticket.told.clone();
             let mut response = Response::new(ReplyBody::stream(|pieces| reply.run(pieces, ticket)));
             let headers = response.headers_mut();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            layer(response)
+            marks(response, told.as_ref())
         }
         Err(problem) => {
             ticket.failed(&problem);
-            layer(problem.response(dialect, &id))
+            marks(problem.response(dialect, &id), ticket.told.as_ref())
         }
     }
 }
 
-fn layer(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
-    response.headers_mut().insert(HeaderName::from_static(X_FOREBAY_LAYER), HeaderValue::from_static(LAYER));
+/// Where it was decided, how long it was held, and why, for who may see that.
+fn marks(mut response: Response<ReplyBody>, told: Option<&Told>) -> Response<ReplyBody> {
+    let headers = response.headers_mut();
+    headers.insert(HeaderName::from_static(X_FOREBAY_LAYER), HeaderValue::from_static(LAYER));
+    if let Some(told) = told {
+        headers.insert(HeaderName::from_static(X_QUEUE_TIME), HeaderValue::from(told.queue_ms));
+        if let Some(value) = told.explained.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {
+            headers.insert(HeaderName::from_static(X_FOREBAY_DEBUG), value);
+        }
+    }
     response
 }
 

@@ -5,7 +5,8 @@ use super::reply::{Reply, Step};
 use super::Asked;
 use crate::app::{App, State};
 use crate::config::Limits;
-use crate::engine::{self, Call, Engine, Failure, Place, Source};
+use crate::decision::{Decision, Slot, Taken, Waiting};
+use crate::engine::{Call, Engine, Failure, Place, Source};
 use crate::problem::{Class, Problem};
 use crate::ticket::Ticket;
 use bytes::Bytes;
@@ -33,7 +34,7 @@ pub(super) async fn open(
     asked: &Asked,
     admitted: Admitted,
 ) -> Result<Reply, Problem> {
-    let Admitted { slot, mut place, model, tenant, stream } = admitted;
+    let Admitted { mut slot, mut place, tenant, stream } = admitted;
     ticket.admitted();
     let contract = forebay_messages::Limits::default();
     let mut request = match Request::check(asked.api, &asked.request.body, &contract) {
@@ -48,13 +49,15 @@ pub(super) async fn open(
         request.max_tokens = state.config.default_max_tokens;
     }
     let deadline = Instant::now() + Limits::ms(state.config.limits.request_timeout_ms);
-    let mut tried: Vec<Arc<str>> = Vec::new();
+    let mut tried = 0;
     loop {
         ticket.engine = Some(place.engine.name.clone());
-        let trouble = match attempt(&state.config.limits, ticket, asked, &request, &mut place, deadline).await {
-            Ok(Begun { relay, source, out, step, received }) => {
-                let limits = state.config.limits.clone();
-                let stream_reply = request.stream;
+        let limits = &state.config.limits;
+        let attempted = slot.unless_taken(attempt(limits, ticket, asked, &request, &mut place, deadline)).await;
+        tried += 1;
+        let (waiting, problem) = match attempted {
+            Ok(Ok(Begun { relay, source, out, step, received })) => {
+                let (limits, stream_reply) = (limits.clone(), request.stream);
                 return Ok(Reply {
                     app,
                     limits,
@@ -71,18 +74,38 @@ pub(super) async fn open(
                     _stream: stream,
                 });
             }
-            Err(trouble) => trouble,
+            Ok(Err(trouble)) if trouble.again && may_retry(&app, state, asked, tried) => {
+                app.metrics.retries.add(1);
+                (slot.again(), trouble.problem)
+            }
+            Ok(Err(trouble)) => return Err(trouble.problem),
+            Err(Taken::Back(waiting)) => (waiting, Problem::lost("node_gone", gone())),
+            Err(Taken::Lost(reason)) => return Err(Problem::lost(reason.name(), gone())),
         };
-        tried.push(place.engine.name.clone());
-        if !trouble.again || !may_retry(&app, state, asked, tried.len() as u64) {
-            return Err(trouble.problem);
-        }
-        match engine::place(&state.engines, asked.api, model.as_deref(), 0, &tried) {
-            Ok(other) => place = other,
-            Err(_) => return Err(trouble.problem),
-        }
-        app.metrics.retries.add(1);
+        drop(place);
+        (slot, place) = elsewhere(waiting, problem, ticket).await?;
     }
+}
+
+/// Another slot for a request that its engine has failed; without one, what went wrong there.
+async fn elsewhere(waiting: Waiting, problem: Problem, ticket: &mut Ticket) -> Result<(Slot, Place), Problem> {
+    match waiting.decision().await {
+        Decision::Admit { slot, place } => {
+            ticket.told = Some(slot.told.clone());
+            Ok((slot, place))
+        }
+        Decision::Refuse(refusal) => {
+            let problem = Problem::refused(&refusal);
+            ticket.told = Some(refusal.told);
+            Err(problem)
+        }
+        Decision::Reject(_) | Decision::Unknown | Decision::Lost => Err(problem),
+    }
+}
+
+/// The engine of a request is gone.
+pub(super) fn gone() -> ApiError {
+    ApiError::new(ErrorKind::BadGateway, "the engine is gone; retry")
 }
 
 /// Retries are few, and never come on top of those of a client.
@@ -146,6 +169,7 @@ async fn attempt(
         let progress = match read {
             Ok(Some(bytes)) => {
                 received += bytes.len() as u64;
+                engine.heard();
                 relay.push(&bytes, &mut out)
             }
             Ok(None) => relay.finish(&mut out),
@@ -213,12 +237,13 @@ fn failed(place: &mut Place, ticket: &Ticket, failure: Failure) -> Trouble {
     let (status, body, retry_after_ms) = match failure {
         Failure::Unreachable(why) => {
             note(ticket, &place.engine, &why);
-            place.failure();
+            place.unreachable();
             let error = ApiError::new(ErrorKind::BadGateway, "the engine cannot be reached; retry");
             return Trouble { problem: Problem::lost("engine_unreachable", error), again: true };
         }
         Failure::Status { status, body, retry_after_ms } => (status, body, retry_after_ms),
     };
+    place.engine.heard();
     note(ticket, &place.engine, &format!("status {status}"));
     let told = retry_after_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX));
     let error = from_engine(status, &body, told);

@@ -1,5 +1,5 @@
 //! A reply that has begun, brought to its end.
-use super::open::{cut, note, too_long};
+use super::open::{cut, gone, note, too_long};
 use crate::app::App;
 use crate::body::Pieces;
 use crate::config::Limits;
@@ -83,6 +83,7 @@ impl Reply {
         loop {
             self.gather(&ticket).await;
             if self.step.first_token {
+                self.slot.first_token();
                 ticket.first_token();
             }
             if !self.out.is_empty() {
@@ -113,6 +114,7 @@ impl Reply {
         let mut failed = None;
         loop {
             if self.step.first_token {
+                self.slot.first_token();
                 ticket.first_token();
             }
             if self.step.ended {
@@ -138,7 +140,12 @@ impl Reply {
     async fn next(&mut self, ticket: &Ticket) -> Result<Step, ApiError> {
         let due = self.deadline.min(Instant::now() + Limits::ms(self.limits.event_timeout_ms));
         let pause = if self.stream { due.min(Instant::now() + PING_TIME) } else { due };
-        match tokio::time::timeout_at(pause, self.source.next()).await {
+        let read = tokio::time::timeout_at(pause, self.source.next());
+        let Ok(read) = self.slot.unless_taken(read).await else {
+            // what has begun goes to no other engine
+            return self.relay.fail(gone(), &mut self.out).map(Step::from);
+        };
+        match read {
             Ok(read) => self.take(read, ticket),
             Err(_) if pause < due => {
                 self.relay.ping(&mut self.out);
@@ -156,6 +163,7 @@ impl Reply {
         let progress = match read {
             Ok(Some(bytes)) => {
                 self.received += bytes.len() as u64;
+                self.place.engine.heard();
                 match self.received > self.limits.reply_bytes_max {
                     true => self.relay.fail(too_long(&self.limits), &mut self.out),
                     false => self.relay.push(&bytes, &mut self.out),
@@ -179,7 +187,7 @@ impl Reply {
         match &seen.error {
             None => {
                 place.success();
-                slot.done();
+                slot.done(output);
                 ticket.finished(200);
                 if let Source::Upstream(_) = source {
                     drain(source);

@@ -85,10 +85,13 @@ async fn retries_do_not_come_on_top_of_those_of_a_client() {
 
 #[tokio::test]
 async fn b09_none_alive_is_a_503_with_a_wait() {
-    let daemon = daemon(&engine("gone", "messages", "127.0.0.1:9".parse().unwrap())).await;
-    for _ in 0..5 {
+    let text = engine("gone", "messages", "127.0.0.1:9".parse().unwrap());
+    let daemon = daemon(&format!("[scheduler]\nhold_ms = 50\n{text}")).await;
+    for _ in 0..4 {
         assert_eq!(post(address(&daemon), "/v1/messages", &messages("x", true)).await.status, 502);
     }
+    // the one that opens the breaker waits for another engine, for as long as it may be held
+    assert_eq!(post(address(&daemon), "/v1/messages", &messages("x", true)).await.status, 503);
     let reply = post(address(&daemon), "/v1/messages", &messages("x", true)).await;
     assert_eq!(reply.status, 503, "{}", reply.text());
     assert_eq!(reply.header("x-forebay-limit"), Some("engines_alive"));
@@ -132,13 +135,13 @@ async fn b71_an_engine_that_never_answers_harms_nobody_else() {
 async fn b63_b65_load_counts_from_the_moment_of_sending() {
     let daemon = {
         let one =
-            |i| format!("[[engine]]\nname = \"e{i}\"\nkind = \"echo\"\n[engine.echo]\nfirst_token_ms = 3600000\n");
+            |i| format!("[[engine]]\nname = \"e{i}\"\nkind = \"echo\"\n[engine.echo]\noutput_token_ms = 3600000\n");
         daemon(&(0..4).map(one).collect::<String>()).await
     };
     let mut held = Vec::new();
     for _ in 0..20 {
         let mut connection = Connection::open(address(&daemon)).await;
-        connection.send(request("POST", "/v1/messages", &[], &messages("x", true))).await;
+        connection.send(request("POST", "/v1/messages", &[], &messages("one two", true))).await;
         held.push(connection);
     }
     let state = daemon.app().state();

@@ -57,6 +57,11 @@ fn every_setting_of_the_example_is_a_setting() {
     assert!(config.listen[0].tls.is_some() && config.engines[1].key.is_some());
     assert_eq!(config.limits, Limits::default());
     assert_eq!(config.default_max_tokens, 4_096);
+    let stands = Config::parse("example", EXAMPLE, Path::new(".")).unwrap();
+    assert_eq!(config.scheduler, stands.scheduler);
+    let of =
+        |c: &Config| (c.engines[0].requests_max, c.engines[0].prefill_tokens_s_bounds, c.engines[0].output_token_ms);
+    assert_eq!(of(&config), of(&stands));
 }
 
 #[test]
@@ -68,6 +73,12 @@ fn b81_every_limit_is_held_to_its_range() {
             assert!(error.starts_with("f.toml:7:") || error.contains("out of range"), "{name} {value}: {error}");
         }
     }
+}
+
+/// So many engines, each with a model of its own.
+fn pools(count: usize) -> String {
+    let one = |i| format!("[[engine]]\nname = \"e{i}\"\nkind = \"echo\"\nmodels = [\"m{i}\"]\n");
+    (0..count).map(one).collect()
 }
 
 #[test]
@@ -86,6 +97,17 @@ fn errors_name_the_line_the_value_and_the_remedy() {
         (format!("{listen}{ECHO}{ECHO}"), &["f:7:8", "twice"]),
         (format!("{listen}{ECHO}[engine.echo]\nfault = \"odd\"\n"), &["f:7:9", "\"odd\"", "garbage"]),
         (format!("{listen}{ECHO}[limits]\nrequests_max = 0\n"), &["f:7:16", "is 0", "from 1 to 1000000"]),
+        (format!("{listen}{ECHO}requests_max = 257\n"), &["f:6:16", "is 257", "from 1 to 256"]),
+        (
+            format!("{listen}{ECHO}prefill_tokens_s = 9\nprefill_tokens_s_min = 10\n"),
+            &["f:7:24", "is 10", "from 1 to 9"],
+        ),
+        (format!("{listen}{ECHO}[scheduler]\nmode = \"queue\"\n"), &["f:7:8", "\"queue\"", "\"strict\""]),
+        (format!("{listen}{ECHO}[scheduler]\nhold_ms = 5000\n"), &["f:7:11", "is 5000", "from 1 to 4095"]),
+        (format!("{listen}{ECHO}requests_max = 1\n{STRICT}"), &["f:6:16", "is 1", "give 2"]),
+        (format!("{listen}{}", pools(9)), &["f: ", "9 pools", "limit is 8", "same list"]),
+        (format!("{listen}{}[scheduler]\nheld_max = 4\n", pools(5)), &["held_max is 4", "at least 5"]),
+        (format!("{listen}{}", pools(65)), &["65 engines", "limit is 64", "remove 1"]),
         (format!("{listen}{ECHO}[access]\nanonymous = \"all\"\n"), &["f:7:13", "\"all\"", "loopback"]),
         (format!("{listen}{ECHO}[[tenant]]\nname = \"t\"\n"), &["f:7:8", "no tenant \"t\""]),
         (format!("device = \"card\"\n{listen}{ECHO}"), &["f:1:10", "\"card\"", "\"twin\""]),

@@ -233,11 +233,12 @@ async fn reply_bytes_max() {
 
 #[tokio::test]
 async fn engine_requests_max() {
-    let text = format!("{ECHO}requests_max = 1\n[engine.echo]\n{SLOW}\n");
+    let text = format!("{BRIEF}{ECHO}requests_max = 1\n[engine.echo]\n{SLOW}\n");
     let daemon = daemon(&text).await;
     let held = hold(&daemon).await;
     let reply = post(address(&daemon), "/v1/messages", &messages("x", false)).await;
-    says(&reply, 503, "engine_requests_max");
+    says(&reply, 429, "hold_expired");
+    waits(&reply, "hold_expired");
     drop(held);
     at_rest(&daemon).await;
 }

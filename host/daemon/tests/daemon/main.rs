@@ -12,5 +12,6 @@ mod http2;
 mod limits;
 mod refuse;
 mod reload;
+mod scheduler;
 mod serve;
 mod streams;

@@ -4,13 +4,10 @@ use crate::common::*;
 use forebay_daemon::Daemon;
 use serde_json::json;
 
-/// A daemon whose levels hold so many requests each, with an echo engine that never comes to its second token.
-async fn levels(limit: u16) -> Daemon {
-    let folder = tempfile::tempdir().unwrap();
-    let policy = format!("[levels]\nlimits = {:?}\n", [limit; 8]);
-    std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
-    let text = format!("policy = \"policy.toml\"\n{ECHO}[engine.echo]\noutput_token_ms = 3600000\n");
-    daemon_in(&text, folder.path()).await
+/// A daemon that holds one for a moment, with an echo engine for so many requests that never comes to its second token.
+async fn slots(limit: u16) -> Daemon {
+    let text = format!("{BRIEF}{ECHO}requests_max = {limit}\n[engine.echo]\noutput_token_ms = 3600000\n");
+    daemon(&text).await
 }
 
 async fn hold(daemon: &Daemon, body: &str) -> Connection {
@@ -37,27 +34,27 @@ fn refused(reply: &Reply, limit: &str, concurrency: u64) {
 }
 
 #[tokio::test]
-async fn b09_l1_l3_l5_a_full_level_says_when_to_come_again() {
-    let daemon = levels(2).await;
+async fn b09_l1_l3_l5_a_full_engine_says_when_to_come_again() {
+    let daemon = slots(2).await;
     let body = messages("one two", true);
     let held = [hold(&daemon, &body).await, hold(&daemon, &body).await];
     for target in ["/v1/messages", "/v1/chat/completions"] {
         let reply = post(address(&daemon), target, &body).await;
-        // 64 tokens are level 2: at least 32, under 128
-        refused(&reply, "level_2", 2);
+        // two in flight, and one more than there is room for
+        refused(&reply, "hold_expired", 3);
     }
     let other = json!({"model": "m", "max_tokens": 8, "messages": [{"role": "user", "content": "x"}]});
-    assert_eq!(post(address(&daemon), "/v1/messages", &other.to_string()).await.status, 200, "another level is free");
+    refused(&post(address(&daemon), "/v1/messages", &other.to_string()).await, "hold_expired", 3);
     drop(held);
     at_rest(&daemon).await;
     drop(hold(&daemon, &body).await);
     at_rest(&daemon).await;
-    assert_eq!(daemon.app().decider.gauges().refuse.load(std::sync::atomic::Ordering::Relaxed), 2);
+    assert_eq!(daemon.app().decider.gauges().refuse(), 3);
 }
 
 #[tokio::test]
 async fn b01_a_refused_request_uses_nothing_up() {
-    let daemon = levels(1).await;
+    let daemon = slots(1).await;
     let body = messages("one two", true);
     let held = hold(&daemon, &body).await;
     for _ in 0..5 {
@@ -71,14 +68,14 @@ async fn b01_a_refused_request_uses_nothing_up() {
 
 #[tokio::test]
 async fn b11_the_eleventh_is_refused_at_every_moment() {
-    let daemon = levels(10).await;
+    let daemon = slots(10).await;
     let body = messages("one two", true);
     let mut held = Vec::new();
     for _ in 0..10 {
         held.push(hold(&daemon, &body).await);
     }
     for _ in 0..100 {
-        refused(&post(address(&daemon), "/v1/messages", &body).await, "level_2", 10);
+        refused(&post(address(&daemon), "/v1/messages", &body).await, "hold_expired", 11);
     }
     assert_eq!(daemon.app().decider.running(), 10);
     drop(held);
@@ -87,7 +84,7 @@ async fn b11_the_eleventh_is_refused_at_every_moment() {
 
 #[tokio::test]
 async fn b15_a_refusal_costs_the_engine_nothing() {
-    let daemon = levels(1).await;
+    let daemon = slots(1).await;
     let held = hold(&daemon, &messages("one two", true)).await;
     let engine = daemon.app().state().engines[0].clone();
     let before = engine.requests.get();
@@ -100,10 +97,7 @@ async fn b15_a_refusal_costs_the_engine_nothing() {
 
 #[tokio::test]
 async fn b17_what_is_admitted_at_the_edge_is_served() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("p.toml"), "[levels]\nlimits = [4, 4, 4, 4, 4, 4, 4, 4]\n").unwrap();
-    let text = format!("policy = \"p.toml\"\n{ECHO}[engine.echo]\nfirst_token_ms = 1\n");
-    let daemon = daemon_in(&text, folder.path()).await;
+    let daemon = daemon(&format!("{STRICT}{ECHO}requests_max = 4\n[engine.echo]\nfirst_token_ms = 1\n")).await;
     let at = address(&daemon);
     let tasks: Vec<_> = (0..8)
         .map(|t| {

@@ -10,6 +10,10 @@ use std::time::Duration;
 
 /// The head of each test configuration: port 0, no log.
 pub(crate) const HEAD: &str = "log.requests = false\naccess.anonymous = \"loopback\"\n";
+/// Nobody is held.
+pub(crate) const STRICT: &str = "[scheduler]\nmode = \"strict\"\n";
+/// Hardly anybody is held, and not for long.
+pub(crate) const BRIEF: &str = "[scheduler]\nhold_ms = 1\nheld_max = 1\n";
 /// An echo engine for every model.
 pub(crate) const ECHO: &str = "[[engine]]\nname = \"echo\"\nkind = \"echo\"\n";
 /// Listeners of each test configuration.
@@ -54,17 +58,19 @@ pub(crate) async fn at_rest(daemon: &Daemon) {
     let rest = || {
         app.metrics.at_rest()?;
         let g = app.decider.gauges();
-        let released: u64 = g.released.iter().map(|n| n.load(std::sync::atomic::Ordering::Relaxed)).sum();
-        let admitted = g.admit.load(std::sync::atomic::Ordering::Relaxed);
+        g.check()?;
+        let in_progress = g.in_progress.load(std::sync::atomic::Ordering::Relaxed);
         let rules = [
-            (app.decider.running() == 0, "no slot taken"),
-            (admitted == released, "every slot given back once"),
+            (in_progress == 0, "nobody held and no slot taken"),
             (state.engines.iter().all(|e| e.running.get() == 0), "no place taken"),
             (state.tenants.iter().all(|t| t.running.get() == 0), "no tenant's request running"),
         ];
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(*rule))
     };
     eventually("at rest", || rest().err()).await;
+    let status = app.decider.status().await.unwrap();
+    assert_eq!(status.sound, Ok(()));
+    assert!(status.nodes.iter().all(|(_, n)| n.used == 0 && n.debt == 0), "{status:?}");
 }
 
 /// Waits until there is nothing to complain about.
