@@ -94,7 +94,8 @@ pub struct Record {
     pub index: u16,
     /// Decide, pass or punt.
     pub disposition: Disposition,
-    /// Tenant whose key the request carried, as its index in the bundle; `None` without a key or with an unknown one.
+    /// Tenant whose key the request carried, as the key's index in the bundle; `None` without a key or with an unknown one.
+    /// The first key of a tenant has the tenant's own index, second keys those behind all tenants.
     pub tenant: Option<u8>,
     /// Model as its index in the bundle; `None` if the bundle does not list it.
     pub model: Option<u8>,

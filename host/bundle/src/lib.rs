@@ -22,11 +22,14 @@ pub use service::Service;
 
 use forebay_decide::Bundle;
 use forebay_spec::Field;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The hash key where the policy gives none: fixed, so that a replay repeats. A device that serves clients draws its
 /// own.
 pub const REPLAY_HASH_KEY: [u8; 16] = *b"forebay replay 0";
+
+/// Keys that a tenant may have at once, so that one can be exchanged for another without a gap.
+pub const TENANT_KEYS_MAX: usize = 2;
 
 /// A pattern for the name of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +59,8 @@ pub struct Policy {
     class_names: Vec<String>,
     patterns: Vec<ClassPattern>,
     tenants: Vec<String>,
+    /// Tenants that have a second key, ascending. Their tags stand behind the first ones of all tenants.
+    second_keys: Vec<u8>,
     /// By model.
     hot: Vec<bool>,
     /// Names in the filter of hot models.
@@ -74,6 +79,7 @@ impl Default for Policy {
             class_names: Vec::new(),
             patterns: Vec::new(),
             tenants: Vec::new(),
+            second_keys: Vec::new(),
             hot: Vec::new(),
             hot_names: 0,
             known_keys: 0,
@@ -100,7 +106,20 @@ impl Policy {
 
     /// The same for the text of a policy; `file` stands in errors, files that it names are looked up from `folder`.
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, PolicyError> {
-        check::Checker { file, text, folder }.policy()
+        Self::parse_with(file, text, folder, REPLAY_HASH_KEY)
+    }
+
+    /// The same with the hash key that is taken where the policy gives none.
+    pub fn parse_with(file: &str, text: &str, folder: &Path, hash_key: [u8; 16]) -> Result<Self, PolicyError> {
+        check::Checker { file, text, folder }.policy(hash_key)
+    }
+
+    /// Files that the text of a policy names, from its folder; none of a text that is no policy.
+    pub fn files(text: &str, folder: &Path) -> Vec<PathBuf> {
+        let raw: raw::File = toml::from_str(text).unwrap_or_default();
+        let tenants = raw.tenant.into_iter().filter_map(|t| t.into_inner().key_file);
+        let named = [raw.hash_key_file, raw.known_keys_file].into_iter().flatten().chain(tenants);
+        named.map(|path| folder.join(path.get_ref())).collect()
     }
 
     /// The tables that a device loads.
@@ -123,9 +142,27 @@ impl Policy {
         self.class_names.get(usize::from(class).checked_sub(1)?).map(String::as_str)
     }
 
-    /// Name of the tenant with this index.
-    pub fn tenant_name(&self, index: u8) -> Option<&str> {
-        self.tenants.get(usize::from(index)).map(String::as_str)
+    /// Names of all tenants.
+    pub fn tenants(&self) -> &[String] {
+        &self.tenants
+    }
+
+    /// The tenant that the key with this index in the bundle is of: a device tells keys apart, and a tenant may have two.
+    pub fn tenant_of(&self, key: u8) -> Option<u8> {
+        match usize::from(key).checked_sub(self.tenants.len()) {
+            None => Some(key),
+            Some(second) => self.second_keys.get(second).copied(),
+        }
+    }
+
+    /// Name of the tenant that the key with this index in the bundle is of.
+    pub fn tenant_name(&self, key: u8) -> Option<&str> {
+        self.tenants.get(usize::from(self.tenant_of(key)?)).map(String::as_str)
+    }
+
+    /// How many keys a tenant has, by its name.
+    pub fn keys_of(&self, tenant: &str) -> usize {
+        (0..=u8::MAX).take(self.bundle.tenant_tags.len()).filter(|&k| self.tenant_name(k) == Some(tenant)).count()
     }
 
     /// Is the model with this index one that stays loaded?

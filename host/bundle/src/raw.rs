@@ -6,6 +6,7 @@ use toml::Spanned;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct File {
     pub(crate) hash_key: Option<Spanned<String>>,
+    pub(crate) hash_key_file: Option<Spanned<String>>,
     pub(crate) hot_models: Vec<Spanned<String>>,
     pub(crate) known_keys_file: Option<Spanned<String>>,
     pub(crate) field: Vec<Spanned<Field>>,
@@ -45,6 +46,8 @@ pub(crate) struct Tenant {
     pub(crate) name: Spanned<String>,
     pub(crate) key: Option<Spanned<String>>,
     pub(crate) key_file: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) tags: Vec<Spanned<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

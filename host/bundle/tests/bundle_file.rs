@@ -85,6 +85,24 @@ fn version_1() -> Vec<u8> {
     file(1, &c)
 }
 
+/// Version 2 of the same policy, which had no second keys. Nothing else writes it.
+fn version_2() -> Vec<u8> {
+    let new = policy().encode();
+    let content = content(&new);
+    let tag = policy().bundle().tenant_tags[1];
+    let behind = content.windows(tag.len()).position(|w| w == tag).expect("the last tag") + tag.len();
+    file(2, &[&content[..behind], &content[behind + 1..]].concat())
+}
+
+/// The same policy with a second key of the tenant `other`.
+fn two_keys() -> Policy {
+    let text = POLICY.replace(
+        "[[class]]\nname = \"alpha\"",
+        "tags = [\"00112233445566778899aabbccddeeff\"]\n[[class]]\nname = \"alpha\"",
+    );
+    Policy::parse("p.toml", &text, Path::new(".")).expect("the policy")
+}
+
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
@@ -95,7 +113,7 @@ fn error(bytes: &[u8]) -> String {
 
 #[test]
 fn the_committed_files_are_read_and_made_again() {
-    for (name, made) in [("v1.bundle", version_1()), ("v2.bundle", policy().encode())] {
+    for (name, made) in [("v1.bundle", version_1()), ("v2.bundle", version_2()), ("v3.bundle", two_keys().encode())] {
         if std::env::var_os("FOREBAY_WRITE_BUNDLES").is_some() {
             std::fs::write(data(name), &made).expect("a file");
         }
@@ -104,7 +122,8 @@ fn the_committed_files_are_read_and_made_again() {
         assert!(committed == made, "{name} differs from what is made now: {changed}");
         Policy::load(&data(name)).expect(name);
     }
-    assert_eq!(FORMAT_VERSION, 2);
+    assert_eq!(FORMAT_VERSION, 3);
+    assert_eq!(Policy::load(&data("v2.bundle")), Ok(policy()));
 }
 
 #[test]
@@ -126,7 +145,7 @@ fn version_1_lacks_patterns_and_has_the_filters_of_its_models_and_tenants() {
     assert_eq!(names, ["max_output_tokens", "max_tokens", "model"]);
     // written again it is of the newer version and means the same
     let again = old.encode();
-    assert_eq!(again[8], 2);
+    assert_eq!(again[8], 3);
     assert_eq!(Policy::decode("again", &again), Ok(old));
 }
 
@@ -158,7 +177,7 @@ fn there_is_no_key_in_it() {
 
 #[test]
 fn every_changed_byte_and_every_cut_is_refused() {
-    for bytes in [policy().encode(), version_1()] {
+    for bytes in [policy().encode(), two_keys().encode(), version_2(), version_1()] {
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << (at % 8);
@@ -176,12 +195,14 @@ fn refusals_name_what_is_wrong_and_the_remedy() {
     let again = "make it again with forebay compile from the policy";
     assert_eq!(error(b""), format!("f: the bundle is refused: it does not start with the mark of a bundle; {again}"));
     assert!(error(&good[..10]).contains("it ends after 10 bytes, inside its head; take a copy that is whole, or"));
-    let newer = error(&file(3, content(&good)));
-    assert!(newer.contains("it is of version 3, and versions 1 to 2 are known here; make it again with"), "{newer}");
+    let newer = error(&file(4, content(&good)));
+    assert!(newer.contains("it is of version 4, and versions 1 to 3 are known here; make it again with"), "{newer}");
     assert!(error(&file(0, content(&good))).contains("it is of version 0"));
     // the other version's content does not fit either
     assert!(error(&file(1, content(&good))).ends_with(again));
     assert!(error(&file(2, content(&version_1()))).ends_with(again));
+    assert!(error(&file(2, content(&two_keys().encode()))).ends_with(again));
+    assert!(error(&file(3, content(&version_2()))).ends_with(again));
 }
 
 /// The good file with one text in it replaced, and sealed again.
@@ -189,7 +210,7 @@ fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     let file_bytes = policy().encode();
     let content = content(&file_bytes);
     let at = content.windows(from.len()).position(|w| w == from).expect("it is in there");
-    file(2, &[&content[..at], to, &content[at + from.len()..]].concat())
+    file(3, &[&content[..at], to, &content[at + from.len()..]].concat())
 }
 
 /// The good file with the byte that is so many bytes before the end of the content changed, and sealed again.
@@ -198,7 +219,7 @@ fn from_end(back: usize, to: u8) -> Vec<u8> {
     let mut content = content(&file_bytes).to_vec();
     let at = content.len() - back;
     content[at] = to;
-    file(2, &content)
+    file(3, &content)
 }
 
 #[test]
@@ -253,6 +274,27 @@ fn nothing_in_a_sealed_file_is_trusted() {
         let said = error(bytes);
         assert!(said.contains(expected), "case {i}\nsaid     {said}\nexpected {expected}");
     }
+}
+
+#[test]
+fn second_keys_are_read_again_and_not_trusted() {
+    let two = two_keys();
+    let bytes = two.encode();
+    assert_eq!(Policy::decode("f", &bytes), Ok(two.clone()));
+    assert_eq!([0, 1, 2, 3].map(|key| two.tenant_name(key)), [Some("first"), Some("other"), Some("other"), None]);
+    let second = two.bundle().tenant_tags[2];
+    assert_eq!(second[..4], [0x00, 0x11, 0x22, 0x33]);
+    let content = content(&bytes);
+    let at = content.windows(16).position(|w| w == second).expect("the second tag");
+    let with = |owner: u8, tag: [u8; 16]| {
+        let changed = [&content[..at - 1], &[owner], &tag, &content[at + 16..]].concat();
+        error(&file(3, &changed))
+    };
+    assert!(with(2, second).contains("its second keys are of the tenants [2]"));
+    assert!(with(1, two.bundle().tenant_tags[0]).contains("two tags of tenants are alike"));
+    assert!(with(1, [7; 16]).contains("the filter of known keys lacks some"));
+    let twice = [&content[..at - 2], &[2, 1], &second, &[1], &[9; 16], &content[at + 16..]].concat();
+    assert!(error(&file(3, &twice)).contains("its second keys are of the tenants [1, 1]"));
 }
 
 #[test]

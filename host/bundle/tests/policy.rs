@@ -81,6 +81,81 @@ fn errors_name_the_place_the_value_and_the_remedy() {
 }
 
 #[test]
+fn a_tenant_has_up_to_two_keys_in_the_clear_or_as_tags() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect(name);
+    let hash_key = [0xab; 16];
+    let tag = |key: &str| keyed_tag(&hash_key, key.as_bytes());
+    let hex = |key: &str| format!("{:032x}", u128::from_be_bytes(tag(key)));
+    put("hash.key", &format!("{}\n", "ab".repeat(16)));
+    put("two.keys", "c-1\n\n  c-2\n");
+    let text = format!(
+        "hash_key_file = \"hash.key\"\n[[tenant]]\nname = \"a\"\ntags = [\"{}\", \"{}\"]\n[[tenant]]\nname = \"b\"\nkey = \"b-1\"\n\
+         [[tenant]]\nname = \"c\"\nkey_file = \"two.keys\"\n[[tenant]]\nname = \"d\"\nkey = \"d-1\"\ntags = [\"{}\"]\n",
+        hex("a-1"),
+        hex("a-2"),
+        hex("d-2").to_uppercase()
+    );
+    let policy = Policy::parse("p.toml", &text, folder.path()).expect(&text);
+    let bundle = policy.bundle();
+    assert_eq!(bundle.hash_key, hash_key);
+    assert_eq!(bundle.tenant_tags, ["a-1", "b-1", "c-1", "d-1", "a-2", "c-2", "d-2"].map(tag));
+    let owners: Vec<_> = (0..8).map(|key| policy.tenant_name(key)).collect();
+    assert_eq!(owners, ["a", "b", "c", "d", "a", "c", "d"].map(Some).into_iter().chain([None]).collect::<Vec<_>>());
+    assert_eq!(["a", "b", "c", "d", "e"].map(|t| policy.keys_of(t)), [2, 1, 2, 2, 0]);
+    assert_eq!(policy.tenants().len(), 4);
+    assert_eq!(policy.report().keys.entries, 7);
+    let files: Vec<_> = ["hash.key", "two.keys"].map(|name| folder.path().join(name)).to_vec();
+    assert_eq!(Policy::files(&text, folder.path()), files);
+}
+
+#[test]
+fn keys_that_cannot_be_are_refused_with_the_remedy() {
+    let fixed = "hash_key = \"000102030405060708090a0b0c0d0e0f\"\n";
+    let tag = "00112233445566778899aabbccddeeff";
+    let tenant = |rest: &str| format!("[[tenant]]\nname = \"t\"\n{rest}\n");
+    let many: String = (0..130)
+        .map(|i| format!("[[tenant]]\nname = \"t{i}\"\ntags = [\"{i:032x}\", \"{:032x}\"]\n", 1_000 + i))
+        .collect();
+    for (text, expected) in [
+        (
+            tenant(&format!("tags = [\"{tag}\"]")),
+            "p.toml:3:9: a tag holds under one hash_key, and this policy gives none; give",
+        ),
+        (
+            format!("{fixed}{}", tenant("tags = [\"12\"]")),
+            "p.toml:4:9: a tag of tenant \"t\" is not 32 hexadecimal digits",
+        ),
+        (format!("{fixed}{}", tenant(&format!("tags = [\"+{}\"]", &tag[1..]))), "is not 32 hexadecimal digits"),
+        (format!("{fixed}{}", tenant("tags = []")), "has no key; give key = \"...\", key_file = \"...\" or tags"),
+        (
+            format!("{fixed}{}", tenant(&format!("key = \"k\"\ntags = [\"{tag}\", \"{}\"]", &tag.replace('0', "1")))),
+            "tenant \"t\" has 3 keys, the limit is 2; remove the oldest",
+        ),
+        (
+            format!("{fixed}{}", tenant(&format!("tags = [\"{tag}\", \"{tag}\"]"))),
+            "tenant \"t\" has the same key twice; remove one",
+        ),
+        (format!("{fixed}{many}"), "with tenant \"t127\" there are 256 keys of tenants, the limit is 255; remove some"),
+        (
+            format!("{fixed}hash_key_file = \"x\"\n"),
+            "p.toml:2:17: the policy has both hash_key and hash_key_file; keep one",
+        ),
+        ("hash_key_file = \"no-such-file\"".to_owned(), "no-such-file: cannot be read"),
+    ] {
+        let said = error(&text);
+        assert!(said.contains(expected), "{text:?}\nsaid     {said}\nexpected {expected}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("h"), "secret").expect("h");
+    let said = Policy::parse("p.toml", "hash_key_file = \"h\"", folder.path()).expect_err("no key").to_string();
+    assert!(
+        said.starts_with("p.toml:1:17: what the hash_key_file holds is not 32") && !said.contains("secret"),
+        "{said}"
+    );
+}
+
+#[test]
 fn filters_hold_hot_models_and_known_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("keys"), "key-1\n\n  key-2 \nkey-1\n").expect("keys");

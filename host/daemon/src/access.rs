@@ -49,7 +49,8 @@ pub fn tenant(state: &State, key: Option<&[u8]>, peer: SocketAddr) -> Result<Opt
     // without tenants no key means anything: clients send one all the same
     if let Some(key) = key.filter(|_| !state.tenants.is_empty()) {
         let index = bundle.tenant(&keyed_tag(&bundle.hash_key, key));
-        let known = index.and_then(|i| state.tenants.get(usize::from(i)));
+        let owner = index.and_then(|i| state.config.policy.tenant_of(i));
+        let known = owner.and_then(|i| state.tenants.get(usize::from(i)));
         let unknown = || Problem::wrong("key_unknown", ErrorKind::Authentication, "the key is not known; check it");
         return known.cloned().map(Some).ok_or_else(unknown);
     }

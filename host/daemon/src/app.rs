@@ -89,12 +89,11 @@ impl State {
             same.map_or_else(|| Engine::new(settings.clone(), &config.limits).map(Arc::new), |e| Ok(e.clone()))
         });
         let engines = engines.collect::<Result<Vec<_>, String>>()?;
-        let names = (0..=u8::MAX).map_while(|i| config.policy.tenant_name(i));
-        let tenants = names.map(|name| {
+        let tenants = config.policy.tenants().iter().map(|name| {
             let settings = config.tenants.get(name).cloned().unwrap_or_default();
-            let running = before.and_then(|b| b.tenants.iter().find(|t| t.name == name)).map(|t| t.running.clone());
+            let running = before.and_then(|b| b.tenants.iter().find(|t| t.name == *name)).map(|t| t.running.clone());
             Arc::new(Tenant {
-                name: name.to_owned(),
+                name: name.clone(),
                 tokens_max: settings.tokens_max,
                 debug: settings.debug,
                 models: settings.models,

@@ -1,8 +1,8 @@
 //! Ids of requests.
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Letters of an id.
-const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Letters of an id, and of a key.
+pub(crate) const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Makes ids that no two requests of any start share, and that tell nothing of how many there were.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ pub mod admin;
 pub mod app;
 pub mod body;
 mod clock;
+pub mod command;
 pub mod config;
 pub mod daemon;
 pub mod decision;

@@ -1,32 +1,28 @@
 //! `forebayd`.
 use clap::Parser;
+use forebay_daemon::command::Arguments;
 use forebay_daemon::{log, Config, Daemon};
-use std::path::PathBuf;
+use std::io::Write;
 use std::process::ExitCode;
 use tokio::signal::unix::{signal, SignalKind};
 
-/// Front end of inference nodes: Messages and chat clients in front, engines behind, every request decided first.
-#[derive(Parser)]
-#[command(name = "forebayd", version)]
-struct Arguments {
-    /// Configuration file; host/daemon/examples/forebayd.toml shows one with all settings.
-    config: PathBuf,
-    /// Check the configuration and all files that it names, and do nothing else.
-    #[arg(long)]
-    check: bool,
-}
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let config = match Config::load(&arguments.config) {
+    let Arguments { command, config, check } = Arguments::parse();
+    if let Some(command) = command {
+        return match command.run() {
+            // a reader that has left has read what it wanted
+            Ok(text) => std::io::stdout().write_all(text.as_bytes()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+            Err(error) => wrong(&error),
+        };
+    }
+    // the parser asks for one or the other
+    let file = config.unwrap_or_default();
+    let config = match Config::load(&file) {
         Ok(config) => config,
-        Err(error) => {
-            eprintln!("forebayd: {error}");
-            return ExitCode::from(2);
-        }
+        Err(error) => return wrong(&error.to_string()),
     };
-    if arguments.check {
-        println!("{}: sound", arguments.config.display());
+    if check {
+        println!("{}: sound", file.display());
         return ExitCode::SUCCESS;
     }
     // a limit that cannot be raised shows itself when it is reached
@@ -44,6 +40,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says what is wrong with what was given.
+fn wrong(error: &str) -> ExitCode {
+    eprintln!("forebayd: {error}");
+    ExitCode::from(2)
 }
 
 async fn run(config: Config) -> Result<(), String> {

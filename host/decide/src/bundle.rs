@@ -28,7 +28,7 @@ pub struct Bundle {
     pub level_limits: [u16; LEVELS],
     /// Key of the credential tag; its own at every boot.
     pub hash_key: [u8; 16],
-    /// Tag of each tenant's credential under `hash_key`, by tenant index; no two alike.
+    /// Tag of each tenant's credential under `hash_key`, by tenant index, then those of second credentials; no two alike.
     pub tenant_tags: Vec<[u8; 16]>,
     /// Name of each model, by model index; none empty, no two alike.
     pub models: Vec<String>,
@@ -92,7 +92,7 @@ impl Bundle {
         (!sound).then(|| "the tables of the patterns are not of their size or hold what is out of range".to_owned())
     }
 
-    /// Index of the tenant whose credential has this tag.
+    /// Index of the credential that has this tag.
     pub fn tenant(&self, tag: &[u8; 16]) -> Option<u8> {
         self.tenant_tags.iter().position(|t| t == tag).map(|i| i as u8)
     }

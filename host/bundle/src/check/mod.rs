@@ -6,13 +6,14 @@ mod tables;
 pub(crate) use fields::{bundle_names, is_letter, kind, own_names};
 pub(crate) use tables::OWN_NAME_BYTES_MAX;
 
-use crate::error::{place, PolicyError};
+use crate::error::{place, read_text, PolicyError};
 use crate::patterns::{shown, Fault};
 use crate::raw::{self, Number};
-use crate::{Policy, Service, REPLAY_HASH_KEY};
+use crate::{Policy, Service};
 use forebay_decide::Bundle;
 use forebay_spec::limits::LEVELS;
 use std::path::Path;
+use tables::Tenants;
 use toml::Spanned;
 
 /// Longest service time that a policy may state, ms: one day.
@@ -28,14 +29,13 @@ pub(crate) struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
+    /// `drawn` is the hash key where the policy gives none.
+    pub(crate) fn policy(&self, drawn: [u8; 16]) -> Result<Policy, PolicyError> {
         // toml's own rendering shows the line, and the line may hold a key: only its message is taken
         let raw: raw::File = toml::from_str(self.text)
             .map_err(|e| self.error(e.span().map_or(0, |s| s.start), safe_message(e.message())))?;
-        let mut bundle = Bundle { hash_key: REPLAY_HASH_KEY, ..Bundle::default() };
-        if let Some(key) = &raw.hash_key {
-            bundle.hash_key = self.hash_key(key)?;
-        }
+        let own = self.hash_key(&raw)?;
+        let mut bundle = Bundle { hash_key: own.unwrap_or(drawn), ..Bundle::default() };
         let fields = self.fields(&raw.field)?;
         bundle.names = bundle_names(&fields);
         self.models(&raw.model, &mut bundle)?;
@@ -43,13 +43,16 @@ impl Checker<'_> {
         let classes = self.classes(&raw.class)?;
         bundle.patterns = classes.tables;
         self.levels(&raw.levels, &mut bundle)?;
-        let tenants = self.tenants(&raw.tenant, &mut bundle)?;
+        let Tenants { names: tenants, second_keys } = self.tenants(&raw.tenant, own.is_some(), &mut bundle)?;
         let known_keys = self.keys(raw.known_keys_file.as_ref(), &mut bundle)?;
-        self.exact(raw.hash_key.as_ref(), &bundle, &tenants)?;
+        let hash_key = raw.hash_key.as_ref().or(raw.hash_key_file.as_ref());
+        let owners: Vec<&str> =
+            tenants.iter().chain(second_keys.iter().map(|&i| &tenants[usize::from(i)])).map(String::as_str).collect();
+        self.exact(hash_key, &bundle, &owners)?;
         let hot = raw.model.iter().map(|m| m.get_ref().hot).collect();
         let service = self.service(&raw.replay.service)?;
         let (class_names, patterns) = (classes.names, classes.patterns);
-        Ok(Policy { bundle, fields, class_names, patterns, tenants, hot, hot_names, known_keys, service })
+        Ok(Policy { bundle, fields, class_names, patterns, tenants, second_keys, hot, hot_names, known_keys, service })
     }
 
     fn error(&self, offset: usize, what: impl Into<String>) -> PolicyError {
@@ -69,18 +72,22 @@ impl Checker<'_> {
         self.error(at, format!("pattern {}: {}", shown(pattern.get_ref()), fault.what))
     }
 
-    fn hash_key(&self, text: &Spanned<String>) -> Result<[u8; 16], PolicyError> {
-        let digits = text.get_ref().as_bytes();
-        let mut key = [0; 16];
-        let nibble = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
-        let bad = || self.at(text, "hash_key is not 32 hexadecimal digits; give 16 bytes in hexadecimal".to_owned());
-        if digits.len() != 2 * key.len() {
-            return Err(bad());
+    /// The hash key that the policy gives, itself or by a file.
+    fn hash_key(&self, raw: &raw::File) -> Result<Option<[u8; 16]>, PolicyError> {
+        let bad = |place, what: &str| {
+            self.at(place, format!("{what} is not 32 hexadecimal digits; give 16 bytes in hexadecimal"))
+        };
+        match (&raw.hash_key, &raw.hash_key_file) {
+            (None, None) => Ok(None),
+            (Some(text), None) => bytes_16(text.get_ref()).map(Some).ok_or_else(|| bad(text, "hash_key")),
+            (None, Some(path)) => {
+                let text = read_text(&self.folder.join(path.get_ref()))?;
+                bytes_16(text.trim()).map(Some).ok_or_else(|| bad(path, "what the hash_key_file holds"))
+            }
+            (Some(_), Some(extra)) => {
+                Err(self.at(extra, "the policy has both hash_key and hash_key_file; keep one".to_owned()))
+            }
         }
-        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = nibble(pair[0]).zip(nibble(pair[1])).map(|(high, low)| high << 4 | low).ok_or_else(bad)?;
-        }
-        Ok(key)
     }
 
     fn name(&self, what: &str, name: &Spanned<String>, bytes_max: usize) -> Result<(), PolicyError> {
@@ -146,6 +153,12 @@ impl Checker<'_> {
         }
         Err(self.at(ms, format!("{what} {value} is out of range; give milliseconds from 0 to {SERVICE_MS_MAX}")))
     }
+}
+
+/// 16 bytes from 32 hexadecimal digits.
+fn bytes_16(text: &str) -> Option<[u8; 16]> {
+    let plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    plain.then(|| u128::from_str_radix(text, 16).ok()).flatten().map(u128::to_be_bytes)
 }
 
 /// The first line of toml's message; what it quotes of the text goes, as it may be a key.

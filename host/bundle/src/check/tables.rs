@@ -1,17 +1,29 @@
 //! Models, tenants and keys.
-use super::Checker;
+use super::{bytes_16, Checker};
 use crate::error::{read_text, PolicyError};
 use crate::raw;
+use crate::TENANT_KEYS_MAX;
 use forebay_decide::table::{TableError, Tables, TablesError};
 use forebay_decide::{tag::keyed_tag, Bundle};
 use forebay_spec::hash::{tag_hash, text_hash};
 use forebay_spec::limits::{CREDENTIAL_BYTES_MAX, MODELS_MAX, MODEL_NAME_BYTES_MAX, TENANTS_MAX};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use toml::Spanned;
 
 /// Bytes of the name of a tenant or a class.
 pub(crate) const OWN_NAME_BYTES_MAX: usize = 64;
+
+/// Tag of a key.
+type Tag = [u8; 16];
+
+/// What `[[tenant]]` comes to beside the tags.
+#[derive(Default)]
+pub(super) struct Tenants {
+    pub(super) names: Vec<String>,
+    /// Tenants that have a second key, ascending.
+    pub(super) second_keys: Vec<u8>,
+}
 
 impl Checker<'_> {
     pub(super) fn models(&self, models: &[Spanned<raw::Model>], bundle: &mut Bundle) -> Result<(), PolicyError> {
@@ -43,57 +55,110 @@ impl Checker<'_> {
         Ok(names.len())
     }
 
+    /// Fills in the tags of all keys: the first of each tenant, then the second of those that have two.
+    ///
+    /// `fixed` says that the hash key is the policy's own: tags mean nothing under another one.
     pub(super) fn tenants(
         &self,
         tenants: &[Spanned<raw::Tenant>],
+        fixed: bool,
         bundle: &mut Bundle,
-    ) -> Result<Vec<String>, PolicyError> {
+    ) -> Result<Tenants, PolicyError> {
         if let Some(extra) = tenants.get(TENANTS_MAX) {
             let count = tenants.len();
             return Err(
                 self.at(extra, format!("{count} tenants, the limit is {TENANTS_MAX}; remove {}", count - TENANTS_MAX))
             );
         }
-        let mut names = Vec::new();
+        let mut all = Tenants::default();
+        let mut second_tags = Vec::new();
+        let mut owners: HashMap<Tag, &str> = HashMap::new();
         for tenant in tenants {
-            let raw::Tenant { name, .. } = tenant.get_ref();
+            let name = &tenant.get_ref().name;
             self.name("tenant", name, OWN_NAME_BYTES_MAX)?;
-            if names.contains(name.get_ref()) {
+            if all.names.contains(name.get_ref()) {
                 return Err(self.at(name, format!("tenant {:?} stands here twice; remove one", name.get_ref())));
             }
-            let tag = keyed_tag(&bundle.hash_key, self.credential(tenant)?.as_bytes());
-            if let Some(other) = bundle.tenant_tags.iter().position(|t| *t == tag) {
-                let other = &names[other];
-                return Err(self.at(
-                    name,
-                    format!("tenants {other:?} and {:?} have the same key; give each its own", name.get_ref()),
-                ));
+            for (number, tag) in self.tags(tenant, fixed, &bundle.hash_key)?.into_iter().enumerate() {
+                if let Some(other) = owners.insert(tag, name.get_ref()) {
+                    return Err(self.at(name, same_key(other, name.get_ref())));
+                }
+                match number {
+                    0 => bundle.tenant_tags.push(tag),
+                    _ => {
+                        second_tags.push(tag);
+                        all.second_keys.push(all.names.len() as u8);
+                    }
+                }
             }
-            bundle.tenant_tags.push(tag);
-            names.push(name.get_ref().clone());
+            all.names.push(name.get_ref().clone());
+            let keys = bundle.tenant_tags.len() + second_tags.len();
+            if keys > TENANTS_MAX {
+                let what = format!(
+                    "with tenant {:?} there are {keys} keys of tenants, the limit is {TENANTS_MAX}; remove some",
+                    name.get_ref()
+                );
+                return Err(self.at(name, what));
+            }
         }
-        Ok(names)
+        bundle.tenant_tags.extend(second_tags);
+        Ok(all)
     }
 
-    fn credential(&self, tenant: &Spanned<raw::Tenant>) -> Result<String, PolicyError> {
-        let raw::Tenant { name, key, key_file } = tenant.get_ref();
+    /// Tags of a tenant's keys, one or two.
+    fn tags(&self, tenant: &Spanned<raw::Tenant>, fixed: bool, hash_key: &[u8; 16]) -> Result<Vec<Tag>, PolicyError> {
+        let raw::Tenant { name, tags: given, .. } = tenant.get_ref();
         let name = name.get_ref();
-        let (credential, place) = match (key, key_file) {
-            (Some(key), None) => (key.get_ref().clone(), key),
-            (None, Some(path)) => (read_text(&self.folder.join(path.get_ref()))?.trim().to_owned(), path),
-            (Some(_), Some(extra)) => {
-                return Err(self.at(extra, format!("tenant {name:?} has both key and key_file; keep one")))
+        let mut tags: Vec<Tag> =
+            self.credentials(tenant)?.iter().map(|key| keyed_tag(hash_key, key.as_bytes())).collect();
+        for text in given {
+            if !fixed {
+                let what = "a tag holds under one hash_key, and this policy gives none; \
+                            give hash_key_file or hash_key, `forebayd key new` makes one";
+                return Err(self.at(text, what.to_owned()));
             }
-            (None, None) => {
-                return Err(
-                    self.at(tenant, format!("tenant {name:?} has no key; give key = \"...\" or key_file = \"...\""))
-                )
-            }
-        };
-        match key_fault(&credential) {
-            Some(fault) => Err(self.at(place, format!("the key of tenant {name:?} {fault}"))),
-            None => Ok(credential),
+            let bad = || {
+                let what = format!(
+                    "a tag of tenant {name:?} is not 32 hexadecimal digits; `forebayd key new` makes a key with its tag"
+                );
+                self.at(text, what)
+            };
+            tags.push(bytes_16(text.get_ref()).ok_or_else(bad)?);
         }
+        match tags.len() {
+            1..=TENANT_KEYS_MAX => Ok(tags),
+            0 => Err(self.at(
+                tenant,
+                format!("tenant {name:?} has no key; give key = \"...\", key_file = \"...\" or tags = [\"...\"]"),
+            )),
+            count => Err(self.at(
+                tenant,
+                format!("tenant {name:?} has {count} keys, the limit is {TENANT_KEYS_MAX}; remove the oldest"),
+            )),
+        }
+    }
+
+    /// Keys that a tenant is given in the clear, each checked.
+    fn credentials(&self, tenant: &Spanned<raw::Tenant>) -> Result<Vec<String>, PolicyError> {
+        let raw::Tenant { name, key, key_file, .. } = tenant.get_ref();
+        let checked = |credential: String, place: &Spanned<String>| match key_fault(&credential) {
+            Some(fault) => Err(self.at(place, format!("the key of tenant {:?} {fault}", name.get_ref()))),
+            None => Ok(credential),
+        };
+        let mut credentials = Vec::new();
+        if let Some(key) = key {
+            credentials.push(checked(key.get_ref().clone(), key)?);
+        }
+        if let Some(path) = key_file {
+            let text = read_text(&self.folder.join(path.get_ref()))?;
+            let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            // a file without a key is to be refused as such
+            lines.resize(lines.len().max(1), "");
+            for line in lines {
+                credentials.push(checked(line.to_owned(), path)?);
+            }
+        }
+        Ok(credentials)
     }
 
     /// Fills the filter of known keys; how many keys are in it.
@@ -106,21 +171,22 @@ impl Checker<'_> {
         Ok(tags.len())
     }
 
-    /// Whether the exact tables can be made; if not, the hash key is to blame.
+    /// Whether the exact tables can be made; if not, the hash key is to blame. `owners` are tenants by key.
     pub(super) fn exact(
         &self,
         key: Option<&Spanned<String>>,
         bundle: &Bundle,
-        tenants: &[String],
+        owners: &[&str],
     ) -> Result<(), PolicyError> {
         let Err(error) = Tables::new(bundle) else {
             return Ok(());
         };
+        let models: Vec<&str> = bundle.models.iter().map(String::as_str).collect();
         let (what, names, error) = match error {
-            TablesError::Models(error) => ("model", bundle.models.as_slice(), error),
-            TablesError::Tenants(error) => ("tenant", tenants, error),
+            TablesError::Models(error) => ("model", models.as_slice(), error),
+            TablesError::Tenants(error) => ("tenant", owners, error),
         };
-        let name = |i: usize| names.get(i).map_or("", String::as_str);
+        let name = |i: usize| names.get(i).copied().unwrap_or_default();
         let why = match error {
             TableError::SameKey { first, second } => {
                 format!("{what}s {:?} and {:?} look alike in the table of {what}s", name(first), name(second))
@@ -131,6 +197,14 @@ impl Checker<'_> {
             key.map_or(0, |k| k.span().start),
             format!("{why} under this hash_key; give another one, hash_key = \"32 hexadecimal digits\""),
         ))
+    }
+}
+
+/// That a key is there twice; does not show it.
+fn same_key(one: &str, other: &str) -> String {
+    match one == other {
+        true => format!("tenant {one:?} has the same key twice; remove one"),
+        false => format!("tenants {one:?} and {other:?} have the same key; give each its own"),
     }
 }
 

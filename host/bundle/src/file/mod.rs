@@ -10,13 +10,15 @@
 //! | .. | content |
 //! | 4 | CRC-32 (IEEE) of all that comes before |
 //!
-//! Content of version 2: hash key (16 bytes); 7 thresholds (u32); 8 level limits (u16); service times (u64, u64, u32);
+//! Content of version 3: hash key (16 bytes); 7 thresholds (u32); 8 level limits (u16); service times (u64, u64, u32);
 //! patterns of names (u8 count; field code u8, text, u8 count of names, texts); models (u16 count; text, hot u8);
-//! tenants (u16 count; text, tag of 16 bytes); names of hot models (u32 count) and known keys (u32 count); the two
-//! filters (1,024 u32 each); names of classes (u8 count; texts); patterns of models (u8 count; class u8, text); if
-//! there are any, their tables `byte`, `pair`, `quad`, `next`, `accept` and the flag `long` (u8).
+//! tenants (u16 count; text, tag of 16 bytes); second keys (u8 count; tenant u8, tag of 16 bytes); names of hot models
+//! (u32 count) and known keys (u32 count); the two filters (1,024 u32 each); names of classes (u8 count; texts);
+//! patterns of models (u8 count; class u8, text); if there are any, their tables `byte`, `pair`, `quad`, `next`,
+//! `accept` and the flag `long` (u8).
 //!
-//! Version 1 is read and not written: names as (u8 count; field code u8, text), then models and tenants, then nothing.
+//! Earlier ones are read and not written. Version 2 has no second keys. Version 1 has names as (u8 count; field code u8,
+//! text), then models and tenants, then nothing.
 //!
 //! The file holds the hash key and tags, no key of a tenant.
 mod read;
@@ -30,7 +32,7 @@ use read::Reader;
 /// mode.
 pub const MAGIC: [u8; 8] = *b"\x89FBY\r\n\x1a\n";
 /// Version that is written; earlier ones are read.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Bytes before the content.
 const HEAD_BYTES: usize = 16;
@@ -56,7 +58,8 @@ impl Policy {
         let mut reader = Reader::new(content);
         let policy = match version {
             1 => reader.version_1(),
-            _ => reader.version_2(),
+            2 => reader.version_2(),
+            _ => reader.version_3(),
         }
         .map_err(foreign)?;
         reader.end().map_err(foreign)?;

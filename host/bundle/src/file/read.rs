@@ -102,6 +102,15 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn version_2(&mut self) -> Read<Policy> {
+        self.policy(|_, _| Ok(()))
+    }
+
+    pub(super) fn version_3(&mut self) -> Read<Policy> {
+        self.policy(Self::second_keys)
+    }
+
+    /// A policy; `more` reads what stands behind the tenants.
+    fn policy(&mut self, more: fn(&mut Self, &mut Policy) -> Read<()>) -> Read<Policy> {
         let mut policy = self.settings()?;
         self.part = "names of fields";
         for _ in 0..self.u8()? {
@@ -111,6 +120,7 @@ impl<'a> Reader<'a> {
         }
         policy.bundle.names = bundle_names(&policy.fields);
         self.models_and_tenants(&mut policy)?;
+        more(self, &mut policy)?;
         self.part = "filters";
         policy.hot_names = self.u32()? as usize;
         policy.known_keys = self.u32()? as usize;
@@ -149,6 +159,15 @@ impl<'a> Reader<'a> {
         self.part = "tenants";
         for _ in 0..self.u16()? {
             policy.tenants.push(self.text()?);
+            policy.bundle.tenant_tags.push(self.array()?);
+        }
+        Ok(())
+    }
+
+    fn second_keys(&mut self, policy: &mut Policy) -> Read<()> {
+        self.part = "second keys";
+        for _ in 0..self.u8()? {
+            policy.second_keys.push(self.u8()?);
             policy.bundle.tenant_tags.push(self.array()?);
         }
         Ok(())

@@ -44,6 +44,11 @@ pub(super) fn policy(policy: &Policy) -> Verified {
     distinct("names of models", &bundle.models)?;
     own_names("names of tenants", &policy.tenants)?;
     distinct("tags of tenants", &bundle.tenant_tags)?;
+    let second = &policy.second_keys;
+    let known = second.iter().all(|&tenant| usize::from(tenant) < policy.tenants.len());
+    holds(known && second.windows(2).all(|w| w[0] < w[1]), || {
+        format!("its second keys are of the tenants {second:?}, which do not ascend or are not there")
+    })?;
     filters(policy)?;
     classes(policy)?;
     Tables::new(bundle).map(drop).map_err(|error| error.to_string())

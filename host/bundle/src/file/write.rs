@@ -72,6 +72,11 @@ fn names(w: &mut Writer, policy: &Policy) {
         w.text(tenant);
         w.0.extend(tag);
     }
+    w.u8(policy.second_keys.len());
+    for (&tenant, tag) in policy.second_keys.iter().zip(bundle.tenant_tags.iter().skip(policy.tenants.len())) {
+        w.u8(usize::from(tenant));
+        w.0.extend(tag);
+    }
 }
 
 fn filters(w: &mut Writer, policy: &Policy) {

@@ -148,11 +148,10 @@ impl Checker<'_> {
         raw: &[Spanned<raw::Tenant>],
         policy: &forebay_bundle::Policy,
     ) -> Result<BTreeMap<String, TenantSettings>, ConfigError> {
-        let known: Vec<&str> = (0..=u8::MAX).map_while(|i| policy.tenant_name(i)).collect();
         let mut tenants = BTreeMap::new();
         for entry in raw.iter().map(Spanned::get_ref) {
             let name = entry.name.get_ref();
-            if !known.contains(&name.as_str()) {
+            if !policy.tenants().contains(name) {
                 let what = format!("the policy has no tenant {name:?}; add it there with its key");
                 return Err(self.at(&entry.name, what));
             }

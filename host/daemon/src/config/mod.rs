@@ -8,6 +8,7 @@ mod scheduler;
 
 pub use engine::{EchoSettings, EngineKind, EngineSettings, Fault, KeyHeader, Secret};
 pub use limits::Limits;
+pub(crate) use policy::draw_hash_key;
 pub use policy::DEFAULT_POLICY;
 pub use scheduler::{Mode, Pools, SchedulerSettings};
 

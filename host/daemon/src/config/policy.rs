@@ -1,6 +1,6 @@
 //! The policy of a daemon: read with a hash key of its own.
 use super::ConfigError;
-use forebay_bundle::{Policy, PolicyError, MAGIC};
+use forebay_bundle::{Policy, MAGIC};
 use std::path::Path;
 
 /// The policy where the configuration names none: both names that the APIs have for the output limit.
@@ -33,22 +33,16 @@ pub(super) fn load(path: Option<&Path>) -> Result<Policy, ConfigError> {
 }
 
 fn keyed(file: &str, text: &str, folder: &Path) -> Result<Policy, ConfigError> {
-    // a text that is no TOML goes on, so that the policy's own reader says what is wrong with it
-    let has_key = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("hash_key"));
-    if has_key {
-        return Ok(Policy::parse(file, text, folder)?);
-    }
-    let mut key = [0; 16];
-    getrandom::fill(&mut key).map_err(|e| ConfigError::File {
+    let hash_key = draw_hash_key().map_err(|e| ConfigError::File {
         file: file.to_owned(),
         why: format!("no random hash key to read it with: {e}; give hash_key in it"),
     })?;
-    let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-    // the key takes a line of its own in front, which no error may count
-    Policy::parse(file, &format!("hash_key = \"{hex}\"\n{text}"), folder).map_err(|error| match error {
-        PolicyError::At { file, line, column, what } => {
-            ConfigError::Policy(PolicyError::At { file, line: line.saturating_sub(1).max(1), column, what })
-        }
-        other => ConfigError::Policy(other),
-    })
+    Ok(Policy::parse_with(file, text, folder, hash_key)?)
+}
+
+/// A hash key that nobody has had.
+pub(crate) fn draw_hash_key() -> Result<[u8; 16], getrandom::Error> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key)?;
+    Ok(key)
 }

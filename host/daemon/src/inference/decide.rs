@@ -32,6 +32,7 @@ pub(super) async fn decide(app: &App, state: &State, ticket: &mut Ticket, asked:
         return Err(Problem::record(reason, exact::reject_text(reason, &body, bundle)));
     }
     let mut record = exact::record(&asked.request, &body, bundle, false, 0, 0);
+    record.tenant = record.tenant.and_then(|key| state.config.policy.tenant_of(key));
     default_max_tokens(&mut record, asked.api, state);
     let model = exact::model(&body).map(|name| String::from_utf8_lossy(&name).into_owned());
     let stream = stream(app, state, &record)?;

@@ -9,6 +9,7 @@ mod drain;
 mod engines;
 mod examples;
 mod http2;
+mod keys;
 mod limits;
 mod refuse;
 mod reload;
