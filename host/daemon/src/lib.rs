@@ -15,6 +15,7 @@ pub mod config;
 pub mod daemon;
 pub mod decision;
 pub mod engine;
+pub mod folder;
 pub mod goodput;
 pub mod histogram;
 pub mod ids;

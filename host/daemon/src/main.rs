@@ -1,6 +1,7 @@
 //! `forebayd`.
 use clap::Parser;
 use forebay_daemon::command::Arguments;
+use forebay_daemon::folder::FolderWatch;
 use forebay_daemon::{log, Config, Daemon};
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,6 +18,8 @@ fn main() -> ExitCode {
     }
     // the parser asks for one or the other
     let file = config.unwrap_or_default();
+    // before they are read, so that no change of them is missed
+    let folder = FolderWatch::new(&file);
     let config = match Config::load(&file) {
         Ok(config) => config,
         Err(error) => return wrong(&error.to_string()),
@@ -33,7 +36,12 @@ fn main() -> ExitCode {
     if config.threads > 0 {
         builder.worker_threads(config.threads);
     }
-    match builder.enable_all().build().map_err(|e| e.to_string()).and_then(|runtime| runtime.block_on(run(config))) {
+    match builder
+        .enable_all()
+        .build()
+        .map_err(|e| e.to_string())
+        .and_then(|runtime| runtime.block_on(run(config, folder)))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("forebayd: {error}");
@@ -48,21 +56,23 @@ fn wrong(error: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-async fn run(config: Config) -> Result<(), String> {
+async fn run(config: Config, mut folder: FolderWatch) -> Result<(), String> {
     let listen = |kind| signal(kind).map_err(|e| format!("signals cannot be listened for: {e}"));
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hangup = listen(SignalKind::hangup())?;
+    folder.follow(config.reload);
     let daemon = Daemon::start(config).await?;
     loop {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = hangup.recv() => {
-                // the log has said what was wrong
-                let _ = daemon.reload().await;
-            }
+            _ = hangup.recv() => folder.look(),
+            () = folder.changed() => {}
         }
+        // what was wrong stands in the log
+        let _ = daemon.reload().await;
+        folder.follow(daemon.app().state().config.reload);
     }
     daemon.drain().await;
     Ok(())

@@ -1,5 +1,5 @@
 //! From the text of a configuration to its checked form.
-use super::{policy, raw, Anonymous, Config, ConfigError, Limits, Listen, TenantSettings, TlsFiles};
+use super::{policy, raw, Anonymous, Config, ConfigError, Limits, Listen, ReloadSettings, TenantSettings, TlsFiles};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,10 @@ impl Checker<'_> {
             scheduler: self.scheduler(&raw.scheduler)?,
             limits: Limits::check(self, &raw.limits)?,
             log_requests: raw.log.requests.unwrap_or(true),
+            reload: ReloadSettings {
+                watch: raw.reload.watch.unwrap_or(true),
+                quiet_ms: self.whole("quiet_ms", raw.reload.quiet_ms.as_ref(), 500, 10, 60_000)?,
+            },
             engines: self.pooled(&raw)?,
         })
     }

@@ -91,6 +91,15 @@ pub struct TenantSettings {
     pub debug: bool,
 }
 
+/// When files are read again without a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReloadSettings {
+    /// When one of them changes?
+    pub watch: bool,
+    /// Once nothing has changed in their folders for so long, ms.
+    pub quiet_ms: u64,
+}
+
 /// A configuration that has passed every check.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -114,6 +123,8 @@ pub struct Config {
     pub limits: Limits,
     /// One log line for each request?
     pub log_requests: bool,
+    /// Reload without a signal.
+    pub reload: ReloadSettings,
     /// Engines; at least one.
     pub engines: Vec<EngineSettings>,
     /// By name of the tenant.
@@ -139,6 +150,23 @@ impl Config {
     /// As [`Config::load`].
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, ConfigError> {
         check::Checker { file, text, folder }.config()
+    }
+
+    /// The file and all that it names; `None` for a file that cannot be read as a configuration.
+    pub fn files(path: &Path) -> Option<Vec<PathBuf>> {
+        let raw: raw::File = toml::from_str(&read_text(path).ok()?).ok()?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut files = vec![path.to_owned()];
+        if let Some(policy) = raw.policy.map(|text| folder.join(text.get_ref())) {
+            // a compiled policy is no text, and names nothing
+            let text = read_text(&policy).unwrap_or_default();
+            files.extend(Policy::files(&text, policy.parent().unwrap_or(Path::new("."))));
+            files.push(policy);
+        }
+        let listen = raw.listen.iter().map(|l| l.get_ref()).flat_map(|l| [&l.certificate_file, &l.key_file]);
+        let engines = raw.engine.iter().map(|e| e.get_ref()).flat_map(|e| [&e.ca_file, &e.key_file]);
+        files.extend(listen.chain(engines).flatten().map(|text| folder.join(text.get_ref())));
+        Some(files)
     }
 }
 

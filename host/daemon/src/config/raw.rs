@@ -19,6 +19,7 @@ pub(super) struct File {
     pub(super) scheduler: Scheduler,
     pub(super) limits: BTreeMap<String, Spanned<toml::Value>>,
     pub(super) log: Log,
+    pub(super) reload: Reload,
     pub(super) engine: Vec<Spanned<Engine>>,
     pub(super) tenant: Vec<Spanned<Tenant>>,
 }
@@ -64,6 +65,13 @@ pub(super) struct Scheduler {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Log {
     pub(super) requests: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Reload {
+    pub(super) watch: Option<bool>,
+    pub(super) quiet_ms: Option<Whole>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -33,7 +33,7 @@ impl Fleet {
     /// What the scheduler has no room for.
     pub fn new(config: &Config, engines: Vec<Arc<Engine>>) -> Result<Self, String> {
         let pools = Pools::of(&config.engines);
-        let names: Vec<&str> = (0..=u8::MAX).map_while(|i| config.policy.tenant_name(i)).collect();
+        let names: Vec<&str> = config.policy.tenants().iter().map(String::as_str).collect();
         let registers = registers(config, &pools, &names);
         // what does not fit is said now, not when the first request comes
         Burst::new(registers.clone()).map_err(|e| format!("the scheduler cannot be set up: {e}"))?;

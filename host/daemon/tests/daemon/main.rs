@@ -8,6 +8,7 @@ mod common;
 mod drain;
 mod engines;
 mod examples;
+mod folder;
 mod http2;
 mod keys;
 mod limits;
