@@ -1,5 +1,6 @@
 //! `forebay`: replay captures, explain a request, compile policies, check event logs, show the demo.
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use forebay_bundle::Policy;
 use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
 use forebay_tools::report::{self, Numbers};
@@ -14,7 +15,7 @@ use std::rc::Rc;
 
 /// A hardware front end for LLM inference: captured requests in, verdicts out.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "forebay", version)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -57,6 +58,16 @@ enum Command {
     Study(study::Options),
     /// Run an event log of `replay --events` through the twin and compare every stamp and verdict.
     VerifyLog(VerifyLog),
+    /// Print what completes the command line of forebay in a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the manual pages of forebay and of each command into a folder.
+    Man {
+        /// The folder; `man forebay` finds them in share/man/man1.
+        folder: PathBuf,
+    },
 }
 
 #[derive(Args)]
@@ -160,6 +171,10 @@ fn main() -> ExitCode {
         Command::Demo(options) => options.run(),
         Command::Study(options) => options.run().and_then(|text| print(&text)),
         Command::VerifyLog(options) => options.run(),
+        Command::Completions { shell } => completions(shell),
+        Command::Man { folder } => {
+            clap_mangen::generate_to(Cli::command(), &folder).map_err(|e| cannot_write(&folder, &e))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -168,6 +183,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn completions(shell: Shell) -> Result<(), Error> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "forebay", &mut text);
+    print(&String::from_utf8_lossy(&text))
 }
 
 fn policy(path: Option<&Path>) -> Result<Policy, Error> {

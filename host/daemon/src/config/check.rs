@@ -112,7 +112,7 @@ impl Checker<'_> {
         })
     }
 
-    fn listen(&self, raw: &[Spanned<raw::Listen>]) -> Result<Vec<Listen>, ConfigError> {
+    fn listen(&self, raw: &[raw::Placed<raw::Listen>]) -> Result<Vec<Listen>, ConfigError> {
         if raw.is_empty() {
             return Err(self.top("no [[listen]]; give one with an address such as \"127.0.0.1:8080\"".to_owned()));
         }
@@ -149,11 +149,11 @@ impl Checker<'_> {
 
     fn tenants(
         &self,
-        raw: &[Spanned<raw::Tenant>],
+        raw: &[raw::Placed<raw::Tenant>],
         policy: &forebay_bundle::Policy,
     ) -> Result<BTreeMap<String, TenantSettings>, ConfigError> {
         let mut tenants = BTreeMap::new();
-        for entry in raw.iter().map(Spanned::get_ref) {
+        for entry in raw.iter().map(|entry| entry.get_ref()) {
             let name = entry.name.get_ref();
             if !policy.tenants().contains(name) {
                 let what = format!("the policy has no tenant {name:?}; add it there with its key");

@@ -6,7 +6,6 @@ use forebay_messages::Api;
 use forebay_spec::burst::{NODE_SLOTS_MAX, RATE_BITS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use toml::Spanned;
 
 /// What an engine speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +66,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    const ALL: [(&'static str, Fault); 8] = [
+    pub(super) const ALL: [(&'static str, Fault); 8] = [
         ("status_500", Fault::Status500),
         ("status_429", Fault::Status429),
         ("status_529", Fault::Status529),
@@ -150,14 +149,16 @@ impl EngineSettings {
 }
 
 /// What a node of the scheduler has.
-const REQUESTS_MAX: u64 = NODE_SLOTS_MAX as u64;
+pub(super) const REQUESTS_MAX: u64 = NODE_SLOTS_MAX as u64;
 /// Of a 70-billion model on four accelerators, as the study of the scheduler takes it.
-const PREFILL_TOKENS_S: u64 = 10_000;
+pub(super) const PREFILL_TOKENS_S: u64 = 10_000;
+/// The most that a node's register holds.
+pub(super) const PREFILL_TOKENS_S_MAX: u64 = (1 << RATE_BITS) - 1;
 /// Time of an output token there, ms.
-const OUTPUT_TOKEN_MS: u64 = 20;
+pub(super) const OUTPUT_TOKEN_MS: u64 = 20;
 
 impl Checker<'_> {
-    pub(super) fn engines(&self, raw: &[Spanned<raw::Engine>]) -> Result<Vec<EngineSettings>, ConfigError> {
+    pub(super) fn engines(&self, raw: &[raw::Placed<raw::Engine>]) -> Result<Vec<EngineSettings>, ConfigError> {
         if raw.is_empty() {
             let what = "no [[engine]]; name at least one, `kind = \"echo\"` needs nothing installed";
             return Err(self.top(what.to_owned()));
@@ -174,7 +175,7 @@ impl Checker<'_> {
         Ok(engines)
     }
 
-    fn engine(&self, entry: &Spanned<raw::Engine>) -> Result<EngineSettings, ConfigError> {
+    fn engine(&self, entry: &raw::Placed<raw::Engine>) -> Result<EngineSettings, ConfigError> {
         let raw = entry.get_ref();
         let kind = match raw.kind.get_ref().as_str() {
             "echo" => EngineKind::Echo,
@@ -216,13 +217,13 @@ impl Checker<'_> {
             prefill_tokens_s_bounds,
             output_token_ms: self.whole("output_token_ms", raw.output_token_ms.as_ref(), OUTPUT_TOKEN_MS, 1, 10_000)?
                 as u32,
-            echo: self.echo(raw.echo.as_ref().map(Spanned::get_ref))?,
+            echo: self.echo(raw.echo.as_ref().map(|echo| echo.get_ref()))?,
         })
     }
 
     /// Prompt tokens a second, and what the learned figure stays within: half and twice where nothing is given.
     fn prefill(&self, raw: &raw::Engine) -> Result<(u32, (u32, u32)), ConfigError> {
-        const MOST: u64 = (1 << RATE_BITS) - 1;
+        const MOST: u64 = PREFILL_TOKENS_S_MAX;
         let rate = self.whole("prefill_tokens_s", raw.prefill_tokens_s.as_ref(), PREFILL_TOKENS_S, 1, MOST)?;
         let bound = |name, raw: &Option<raw::Whole>, default: u64, least, most| {
             self.whole(name, raw.as_ref(), default.clamp(least, most), least, most)

@@ -1,9 +1,10 @@
 //! The limits of the daemon: one table of names, defaults and ranges.
 use super::check::Checker;
+use super::raw::Placed;
 use super::ConfigError;
+use schemars::{json_schema, Schema, SchemaGenerator};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use toml::Spanned;
 
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $name:ident = $default:literal, $min:literal..=$max:expr;)+) => {
@@ -22,6 +23,10 @@ macro_rules! limits {
         impl Limits {
             /// Names of all limits.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
+
+            /// Name, default, least and most of each limit, and what happens at it.
+            const TABLE: &'static [(&'static str, u64, u64, u64, &'static str)] =
+                &[$((stringify!($name), $default, $min, $max, concat!($($doc),+))),+];
 
             /// The place of a limit with its range.
             fn entry(&mut self, name: &str) -> Option<(&mut u64, u64, u64)> {
@@ -87,6 +92,17 @@ limits! {
     drain_timeout_ms = 30_000, 50..=86_400_000;
 }
 
+/// `[limits]` as a JSON schema.
+pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
+    let limit = |&(name, default, min, max, doc): &(&str, u64, u64, u64, &str)| {
+        let schema = serde_json::json!({"type": "integer", "description": doc.trim(), "default": default, "minimum": min,
+                                        "maximum": max});
+        (name.to_owned(), schema)
+    };
+    let properties: serde_json::Map<_, _> = Limits::TABLE.iter().map(limit).collect();
+    json_schema!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
 impl Limits {
     /// Milliseconds as a duration.
     pub const fn ms(value: u64) -> Duration {
@@ -95,7 +111,7 @@ impl Limits {
 
     pub(super) fn check(
         checker: &Checker<'_>,
-        raw: &BTreeMap<String, Spanned<toml::Value>>,
+        raw: &BTreeMap<String, Placed<toml::Value>>,
     ) -> Result<Self, ConfigError> {
         let mut limits = Limits::default();
         for (name, value) in raw {

@@ -5,12 +5,14 @@ mod limits;
 mod policy;
 mod raw;
 mod scheduler;
+mod schema;
 
 pub use engine::{EchoSettings, EngineKind, EngineSettings, Fault, KeyHeader, Secret};
 pub use limits::Limits;
 pub(crate) use policy::draw_hash_key;
 pub use policy::DEFAULT_POLICY;
 pub use scheduler::{Mode, Pools, SchedulerSettings};
+pub use schema::schema;
 
 use forebay_bundle::{Policy, PolicyError};
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use std::process::Command;
 const EXAMPLE: &str = include_str!("../../examples/forebayd.toml");
 
 /// The example with all that is commented out taken in; words for people are not `name = value`.
-fn uncommented() -> String {
+pub(crate) fn uncommented() -> String {
     let setting = |line: &str| {
         let text = line.trim_start_matches("# ");
         let name = text.split(" = ").next().unwrap_or_default();
