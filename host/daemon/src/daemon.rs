@@ -5,7 +5,7 @@ use crate::config::{Config, Limits};
 use crate::decision::Decider;
 use crate::engine::breaker::Allow;
 use crate::log;
-use crate::server::{Listener, TlsSlot};
+use crate::server::{Handed, Listener, TlsSlot};
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
@@ -30,16 +30,26 @@ impl Daemon {
     /// # Errors
     /// What is in the way, with what to do about it.
     pub async fn start(config: Config) -> Result<Self, String> {
+        Self::start_with(config, Handed::default()).await
+    }
+
+    /// The same with sockets that were handed over, for the addresses that they are bound to.
+    ///
+    /// # Errors
+    /// Those of [`Daemon::start`], and a socket that no address of the configuration is for.
+    pub async fn start_with(config: Config, mut handed: Handed) -> Result<Self, String> {
         let config = Arc::new(config);
         let state = State::new(config.clone(), None)?;
         let app = Arc::new(App::new(Decider::start(state.fleet.clone())?, state)?);
-        let listen = |l| Listener::start(l, app.clone());
+        let listen = |l| Listener::start(l, app.clone(), &mut handed);
         let listeners = config.listen.iter().map(listen).collect::<Result<Vec<_>, String>>()?;
-        let admin = config.admin.map(|address| Admin::start(address, app.clone())).transpose()?;
+        let admin = config.admin.map(|address| Admin::start(address, app.clone(), &mut handed)).transpose()?;
+        handed.used()?;
         let tls = listeners.iter().filter_map(|l| l.tls.clone()).collect();
         let probes = tokio::spawn(probe(app.clone()));
         for listener in &listeners {
-            log::event("info", "listening", &[("address", &listener.address.to_string())]);
+            let socket = if listener.handed { "handed over" } else { "bound" };
+            log::event("info", "listening", &[("address", &listener.address.to_string()), ("socket", socket)]);
         }
         Ok(Daemon { app, listeners, tls, admin, probes })
     }
@@ -108,14 +118,18 @@ impl Daemon {
         log::event("info", "draining", &[]);
         tokio::time::sleep(Limits::ms(limits.drain_wait_ms)).await;
         self.app.drain.send_replace(true);
+        // the next process answers from here on; without one, this one does to its end
+        let admin = self.admin.filter(|admin| !admin.handed);
         for listener in self.listeners {
             listener.closed().await;
         }
+        log::event("info", "listeners_closed", &[]);
         let end = tokio::time::Instant::now() + Limits::ms(limits.drain_timeout_ms);
         while self.app.metrics.connections.get() > 0 && tokio::time::Instant::now() < end {
             tokio::time::sleep(DRAIN_LOOK).await;
         }
         self.probes.abort();
+        drop(admin);
         let left = self.app.metrics.in_progress.get().to_string();
         log::event("info", "drained", &[("cut_off", &left)]);
     }

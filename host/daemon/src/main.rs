@@ -2,6 +2,7 @@
 use clap::Parser;
 use forebay_daemon::command::Arguments;
 use forebay_daemon::folder::FolderWatch;
+use forebay_daemon::server::Handed;
 use forebay_daemon::{log, Config, Daemon};
 use std::io::Write;
 use std::process::ExitCode;
@@ -62,7 +63,7 @@ async fn run(config: Config, mut folder: FolderWatch) -> Result<(), String> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hangup = listen(SignalKind::hangup())?;
     folder.follow(config.reload);
-    let daemon = Daemon::start(config).await?;
+    let daemon = Daemon::start_with(config, Handed::from_environment()?).await?;
     loop {
         tokio::select! {
             _ = terminate.recv() => break,

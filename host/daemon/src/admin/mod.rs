@@ -4,7 +4,7 @@ mod metrics;
 
 use crate::app::App;
 use crate::decision::Status;
-use crate::server::bind;
+use crate::server::{Handed, Socket};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -28,6 +28,8 @@ const CONNECTIONS_MAX: usize = 64;
 pub struct Admin {
     /// Where it is reached.
     pub address: SocketAddr,
+    /// Its socket was handed over.
+    pub handed: bool,
     task: JoinHandle<()>,
 }
 
@@ -38,13 +40,13 @@ impl Drop for Admin {
 }
 
 impl Admin {
-    /// Binds and starts to answer.
+    /// Takes the socket that was handed over for its address, or binds one, and starts to answer.
     ///
     /// # Errors
     /// An address that cannot be bound.
-    pub fn start(address: SocketAddr, app: Arc<App>) -> Result<Self, String> {
+    pub fn start(address: SocketAddr, app: Arc<App>, handed: &mut Handed) -> Result<Self, String> {
         let fail = |e: std::io::Error| format!("{address}: cannot be listened on: {e}; choose another admin address");
-        let socket = bind(address).map_err(fail)?;
+        let Socket { listener: socket, handed } = handed.socket(address).map_err(fail)?;
         let address = socket.local_addr().map_err(fail)?;
         let task = tokio::spawn(async move {
             let room = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS_MAX));
@@ -65,7 +67,7 @@ impl Admin {
                 });
             }
         });
-        Ok(Admin { address, task })
+        Ok(Admin { address, handed, task })
     }
 }
 

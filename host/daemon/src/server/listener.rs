@@ -1,5 +1,5 @@
 //! Listeners: accept, count, hand over; close without losing who has already connected.
-use super::connection;
+use super::{connection, Handed, Socket};
 use crate::app::App;
 use crate::config::{Limits, Listen, TlsFiles};
 use crate::log;
@@ -8,12 +8,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Connections that wait in the kernel.
-const BACKLOG: u32 = 1_024;
 /// After an error of accept, such as no file descriptor left.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -54,34 +52,26 @@ impl TlsSlot {
 pub struct Listener {
     /// Where clients reach it.
     pub address: SocketAddr,
+    /// Its socket was handed over.
+    pub handed: bool,
     /// Its certificate.
     pub tls: Option<Arc<TlsSlot>>,
     task: JoinHandle<()>,
 }
 
-/// A listening socket, not yet accepting.
-pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => tokio::net::TcpSocket::new_v4(),
-        SocketAddr::V6(_) => tokio::net::TcpSocket::new_v6(),
-    }?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
-}
-
 impl Listener {
-    /// Binds and starts to accept.
+    /// Takes the socket that was handed over for its address, or binds one, and starts to accept.
     ///
     /// # Errors
     /// An address that cannot be bound, with what to do.
-    pub fn start(listen: &Listen, app: Arc<App>) -> Result<Self, String> {
+    pub fn start(listen: &Listen, app: Arc<App>, handed: &mut Handed) -> Result<Self, String> {
         let tls = listen.tls.clone().map(TlsSlot::new).transpose()?.map(Arc::new);
         let fail = |e: io::Error| format!("{}: cannot be listened on: {e}; choose another address", listen.address);
-        let socket = bind(listen.address).map_err(fail)?;
-        let address = socket.local_addr().map_err(fail)?;
+        let socket = handed.socket(listen.address).map_err(fail)?;
+        let address = socket.listener.local_addr().map_err(fail)?;
+        let handed = socket.handed;
         let task = tokio::spawn(accept(socket, tls.clone(), app));
-        Ok(Listener { address, tls, task })
+        Ok(Listener { address, handed, tls, task })
     }
 
     /// Waits until it has closed, which it does when the app drains.
@@ -91,7 +81,7 @@ impl Listener {
     }
 }
 
-async fn accept(socket: TcpListener, tls: Option<Arc<TlsSlot>>, app: Arc<App>) {
+async fn accept(Socket { listener: socket, handed }: Socket, tls: Option<Arc<TlsSlot>>, app: Arc<App>) {
     let mut drain = app.drain.subscribe();
     loop {
         let accepted = tokio::select! {
@@ -105,6 +95,10 @@ async fn accept(socket: TcpListener, tls: Option<Arc<TlsSlot>>, app: Arc<App>) {
                 tokio::time::sleep(PAUSE).await;
             }
         }
+    }
+    if handed {
+        // who has connected by now waits for the next process
+        return;
     }
     // who has connected by now would be cut off with the listener
     while let Ok(Ok((stream, peer))) = tokio::time::timeout(Duration::from_millis(1), socket.accept()).await {

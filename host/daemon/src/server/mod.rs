@@ -1,7 +1,8 @@
 //! Listeners and connections.
 mod connection;
 mod listener;
+mod sockets;
 pub mod watch;
 
-pub(crate) use listener::bind;
 pub use listener::{Listener, TlsSlot};
+pub use sockets::{Handed, Socket};

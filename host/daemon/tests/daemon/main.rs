@@ -4,14 +4,17 @@
 mod access;
 mod admin;
 mod cancel;
+mod commands;
 mod common;
 mod drain;
 mod engines;
 mod examples;
 mod folder;
+mod handover;
 mod http2;
 mod keys;
 mod limits;
+mod pages;
 mod refuse;
 mod reload;
 mod scheduler;

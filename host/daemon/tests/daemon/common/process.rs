@@ -1,6 +1,7 @@
 //! `forebayd` as a process of its own.
 use std::io::{BufRead, BufReader, Read};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
@@ -17,6 +18,26 @@ impl Process {
             Command::new(env!("CARGO_BIN_EXE_forebayd")).arg(config).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         Process { child, stderr, log: String::new() }
+    }
+
+    /// The same with these sockets handed over, as systemd does.
+    pub(crate) fn start_with(config: &Path, sockets: &[TcpListener; 2]) -> Self {
+        // sockets come in as standard input and output, and go on as the descriptors that LISTEN_FDS begins with
+        let script = "exec 3<&0 4<&1 0</dev/null 1>&2; LISTEN_FDS=2 LISTEN_PID=$$ exec \"$0\" \"$1\"";
+        let [first, second] = [0, 1].map(|i: usize| OwnedFd::from(sockets[i].try_clone().unwrap()));
+        let mut command = Command::new("bash");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_forebayd")]).arg(config);
+        let mut child = command.stdin(first).stdout(second).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Process { child, stderr, log: String::new() }
+    }
+
+    /// What it says of why it does not start.
+    pub(crate) fn fails(mut self) -> String {
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).unwrap();
+        assert!(!self.child.wait().unwrap().success());
+        said
     }
 
     /// Reads the log up to a line of this event.
