@@ -91,8 +91,11 @@ pub struct Compare<const A: usize, const R: usize> {
     range_hash: DFF<Bits<32>>,
     found_hash: DFF<Bits<32>>,
     room: DFF<Bits<14>>,
-    same: DFF<Bit>,
-    fits: DFF<Bit>,
+    // what was compared a clock before
+    covers: DFF<Bit>,
+    goes_back: DFF<Bit>,
+    same_hash: DFF<Bit>,
+    ends_here: DFF<Bit>,
     r_done: DFF<Bit>,
     r_equal: DFF<Bit>,
     fails: Signal<Local, Bit>,
@@ -102,8 +105,8 @@ pub struct Compare<const A: usize, const R: usize> {
 impl<const A: usize, const R: usize> Logic for Compare<A, R> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, index, left, covered, offset, range_bytes, range_hash, found_hash, room, same);
-        dff_setup!(self, clock, fits, r_done, r_equal);
+        dff_setup!(self, clock, phase, index, left, covered, offset, range_bytes, range_hash, found_hash, room);
+        dff_setup!(self, clock, covers, goes_back, same_hash, ends_here, r_done, r_equal);
         clock!(self, clock, ranges_kept);
         self.ranges_kept.we.next = self.write.val();
         self.ranges_kept.waddr.next = self.write_at.val();
@@ -119,6 +122,10 @@ impl<const A: usize, const R: usize> Logic for Compare<A, R> {
         self.equal.next = self.r_equal.q.val();
         self.r_done.d.next = false;
         self.fails.next = false;
+        self.covers.d.next = self.covered.q.val() == self.behind.val();
+        self.goes_back.d.next = (self.covered.q.val() < self.behind.val()) & self.left.q.val().any();
+        self.same_hash.d.next = self.found_hash.q.val() == self.range_hash.q.val();
+        self.ends_here.d.next = self.offset.q.val() == self.old.val();
 
         match self.phase.q.val() {
             Phase::Rest => {
@@ -128,11 +135,12 @@ impl<const A: usize, const R: usize> Logic for Compare<A, R> {
                 self.offset.d.next = 0.into();
                 if self.begin_compare.val() {
                     self.phase.d.next = Phase::BackRead;
-                    self.fails.next = !self.ranges.val().any();
                 }
             }
             Phase::BackRead => {
                 self.phase.d.next = Phase::BackWait;
+                // of the first one: nothing is remembered
+                self.fails.next = !self.left.q.val().any();
             }
             Phase::BackWait => {
                 self.range_bytes.d.next = self.ranges_kept.rdata.val().get_bits::<14>(0);
@@ -144,15 +152,13 @@ impl<const A: usize, const R: usize> Logic for Compare<A, R> {
                 self.phase.d.next = Phase::BackLook;
             }
             Phase::BackLook => {
-                self.same.d.next = self.covered.q.val() == self.behind.val();
-                self.fits.d.next = (self.covered.q.val() < self.behind.val()) & self.left.q.val().any();
                 self.phase.d.next = Phase::BackTurn;
             }
             Phase::BackTurn => {
                 self.phase.d.next = Phase::BackRead;
                 self.index.d.next = self.index.q.val() - 1;
-                self.fails.next = !self.fits.q.val();
-                if self.same.q.val() {
+                self.fails.next = !self.goes_back.q.val();
+                if self.covers.q.val() {
                     self.phase.d.next = Phase::ForthRead;
                     self.index.d.next = self.index.q.val();
                     self.fails.next = false;
@@ -184,15 +190,13 @@ impl<const A: usize, const R: usize> Logic for Compare<A, R> {
                 }
             }
             Phase::ForthLook => {
-                self.same.d.next = self.found_hash.q.val() == self.range_hash.q.val();
-                self.fits.d.next = self.offset.q.val() == self.old.val();
                 self.phase.d.next = Phase::ForthTurn;
             }
             Phase::ForthTurn => {
                 self.phase.d.next = Phase::ForthRead;
                 self.index.d.next = self.index.q.val() + 1;
-                self.fails.next = !self.same.q.val();
-                if self.same.q.val() & self.fits.q.val() {
+                self.fails.next = !self.same_hash.q.val();
+                if self.same_hash.q.val() & self.ends_here.q.val() {
                     self.phase.d.next = Phase::Rest;
                     self.r_done.d.next = true;
                     self.r_equal.d.next = true;

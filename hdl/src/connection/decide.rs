@@ -276,8 +276,12 @@ impl<const A: usize> Logic for Decide<A> {
         self.tells.next =
             self.j_gives_up.q.val() | (self.j_closes.q.val() & (self.j_passes.q.val() | !self.half_open.val()));
         self.cause.next = self.j_cause.q.val();
-        self.ask_skip.next = self.j_skip.q.val();
-        self.ask_bytes.next = self.j_bytes.q.val();
+        self.ask_skip.next = 0.into();
+        self.ask_bytes.next = 0.into();
+        if self.j_passes.q.val() {
+            self.ask_skip.next = self.j_skip.q.val();
+            self.ask_bytes.next = self.j_bytes.q.val();
+        }
 
         // what each stage does
         self.r_take.next = (self.stage.q.val() == Stage::Rest) & self.r_valid.val();
@@ -358,13 +362,10 @@ impl<const A: usize> Logic for Decide<A> {
                     self.j_counts.d.next = 16.into();
                 }
                 self.j_skip.d.next = 0.into();
-                self.j_bytes.d.next = 0.into();
-                if self.judge.passes.val() {
-                    self.j_bytes.d.next = self.i_bytes.q.val();
-                    if self.order.is_behind.val() {
-                        self.j_skip.d.next = self.order.behind.val().get_bits::<14>(0);
-                        self.j_bytes.d.next = self.order.rest.val();
-                    }
+                self.j_bytes.d.next = self.i_bytes.q.val();
+                if self.order.is_behind.val() {
+                    self.j_skip.d.next = self.order.behind.val().get_bits::<14>(0);
+                    self.j_bytes.d.next = self.order.rest.val();
                 }
                 self.stage.d.next = Stage::Commit;
                 if !self.i_kind.q.val().any() {

@@ -100,6 +100,7 @@ pub struct Walk<const W: usize, const B: usize, const D: usize> {
     leaves: DFF<Bit>,
     late: DFF<Bit>,
     extensions: DFF<Bits<3>>,
+    last_header: DFF<Bit>,
     room: DFF<Bits<15>>,
     outside: DFF<Bit>,
     header: HeaderBytes,
@@ -153,7 +154,6 @@ pub struct Walk<const W: usize, const B: usize, const D: usize> {
     takes_out: Signal<Local, Bit>,
     in_flags: Signal<Local, Bit>,
     last_kind: Signal<Local, Bit>,
-    last_header: Signal<Local, Bit>,
     dispatch: Signal<Local, Bit>,
     last_extension: Signal<Local, Bit>,
     following: Signal<Local, Bits<8>>,
@@ -184,7 +184,7 @@ impl<const W: usize, const B: usize, const D: usize> Logic for Walk<W, B, D> {
         dff_setup!(self, clock, r_tags, r_third_tag, r_not_ip, r_version6, r_vlan_0, r_vlan_1, r_wrong_version);
         dff_setup!(self, clock, r_header_words, r_length, r_fragment, r_refused, r_left, r_flags, r_port, r_source);
         dff_setup!(self, clock, r_destination, r_ports, r_seq);
-        dff_setup!(self, clock, leaves, two_units);
+        dff_setup!(self, clock, leaves, two_units, last_header);
         clock!(self, clock, fetch, correct, check);
         self.fetch.reset.next = self.reset.val();
         self.fetch.enable.next = self.enable.val();
@@ -230,13 +230,14 @@ impl<const W: usize, const B: usize, const D: usize> Logic for Walk<W, B, D> {
         self.dispatch.next = self.in_link.val() | self.in_tag.val();
         self.last_kind.next = !self.kind.val().any() | (self.is_tag.val() & self.r_tags.q.val().any());
         self.last_extension.next = self.extensions.q.val() == 4;
-        self.last_header.next = self.is_refused.q.val()
+        // a clock later: a header is seen at least two steps before `Next` looks at it
+        self.last_header.d.next = self.is_refused.q.val()
             | (!self.n_tcp.q.val() & self.last_extension.val())
             | (self.n_hop.q.val() & self.extensions.q.val().any())
             | !(self.n_tcp.q.val() | self.n_hop.q.val() | self.n_routing.q.val() | self.n_destination.q.val());
         self.ends_early.next = (self.dispatch.val() & self.last_kind.val())
             | (self.in_destination_6.val() & self.outside.q.val())
-            | (self.in_next.val() & self.last_header.val());
+            | (self.in_next.val() & self.last_header.q.val());
         self.fetch.takes.next = !self.none.val() & !(self.four.val() & self.at_two.q.val());
         // one that ends early is left a clock later
         self.fetch.leaves.next = self.leaves.q.val();
