@@ -109,8 +109,8 @@ one      80          5         2       1         0        1       0       0
 
 device       twin
 frames       5: fin 1, other_port 1, segment 2, syn 1
-connections  opened 1; closed: fin 1; given up: none
-requests     decided 1, passed 0, punted: none
+connections  opened 1; closed: fin 1; given up: none; given back 0
+requests     decided 1, passed 0, punted: none; of connections given up, by software 0
 ";
     assert_eq!((text.as_str(), warnings.as_str()), (expected, ""));
     // another port is not read
@@ -141,6 +141,37 @@ fn what_is_wrong_is_said_once_and_what_is_good_is_used() {
         let error = String::from_utf8(output.stderr).expect("UTF-8");
         assert!(!output.status.success() && output.stdout.is_empty() && error.contains(part), "{error}");
     }
+}
+
+#[test]
+fn a_connection_that_was_given_up_comes_back_at_its_next_request() {
+    let folder = Folder::new();
+    let bytes = REQUEST.len() as u32;
+    let (first, rest) = REQUEST.split_at(30);
+    let start = |request: u32| 1_001 + request * bytes;
+    let one = |request: u32| frame(true, ACK, start(request), REQUEST);
+    let frames = [
+        frame(true, SYN, 1_000, b""),
+        one(0),
+        // the end of a request comes before its beginning
+        frame(true, ACK, start(1) + 30, rest),
+        frame(true, ACK, start(1), first),
+        one(2),
+        one(3),
+        frame(true, FIN | ACK, start(4), b""),
+    ];
+    let path = folder.file("gap.pcap", &pcap(&frames));
+    let reading = &json(&[&path, "--device", "twin"])[0];
+    assert_eq!(reading["given_up"], serde_json::json!({"out_of_order": 1}));
+    assert_eq!((&reading["resumed"], &reading["by_software"], &reading["decided"]), (&1.into(), &1.into(), &3.into()));
+    assert_eq!(
+        reading["ends"],
+        serde_json::json!({"syn": 1, "segment": 3, "out_of_order": 1, "host_path": 1, "fin": 1})
+    );
+    // not in the middle of a request, and never when the gap stays
+    let path = folder.file("never.pcap", &pcap(&[&frames[..3], &frames[4..]].concat()));
+    let reading = &json(&[&path, "--device", "twin"])[0];
+    assert_eq!((&reading["resumed"], &reading["by_software"], &reading["decided"]), (&0.into(), &0.into(), &1.into()));
 }
 
 #[test]

@@ -67,8 +67,8 @@ impl Devices {
         Ok(())
     }
 
-    /// Does the same with all of them, and compares what they say.
-    pub(super) fn exchange(&mut self, give: &mut Give<'_>) -> Result<(), Stop> {
+    /// Does the same with all of them, and compares what they say; what the host was told.
+    pub(super) fn exchange(&mut self, give: &mut Give<'_>) -> Result<&[HostEvent], Stop> {
         let mut first: Option<(&'static str, Vec<Output>, Vec<HostEvent>, Counters)> = None;
         for device in &mut self.devices {
             let name = device.name();
@@ -88,11 +88,12 @@ impl Devices {
                 return Err(Stop::Differ(format!("{other} counts {counted:?}, {name} {counters:?}")));
             }
         }
+        let before = self.told.len();
         if let Some((_, outputs, told, _)) = first {
             self.outputs.extend(outputs);
             self.told.extend(told);
         }
-        Ok(())
+        Ok(self.told.get(before..).unwrap_or_default())
     }
 
     /// What they have said since `configure`.

@@ -1,8 +1,10 @@
 //! `forebay frames`: how the fabric reads the frames of a capture, with no software in front of it.
 //!
 //! [`replay`](crate::replay) puts streams in order before the device sees them. Here the device gets every frame of the
-//! link as it came, keeps the connections itself, and says which it gives up and why.
+//! link as it came, keeps the connections itself, and says which it gives up and why. Software reads those, and gives them
+//! back between two requests.
 mod devices;
+mod host;
 mod text;
 
 pub use devices::open;
@@ -18,6 +20,7 @@ use forebay_decide::frame::{Counters, InlineConfig};
 use forebay_device::{HostEvent, Output};
 use forebay_spec::frame::{CloseCause, FrameEnd, SERVER_PORTS_MAX};
 use forebay_spec::{Disposition, Input};
+use host::{HostPath, Resume};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,6 +70,10 @@ pub struct Reading {
     pub opened: u64,
     /// Connections that were given up, by the reason.
     pub given_up: Counts,
+    /// Connections that software gave back.
+    pub resumed: u64,
+    /// Requests that software read in whole while it had their connection.
+    pub by_software: u64,
     /// Connections that were closed, by the cause.
     pub closed: Counts,
     /// Requests that were read in whole, to be decided.
@@ -133,7 +140,15 @@ pub fn read(
     let mut config = InlineConfig::new(0, KEY);
     config.server_ports.iter_mut().zip(&ports).for_each(|(place, port)| *place = *port);
     devices.configure(policy.bundle(), &config)?;
-    let mut given = Given { devices, name: &capture.name, number: 0, last_us: None, part_us: 0, time_jumps: 0 };
+    let mut given = Given {
+        devices,
+        host: HostPath::new(&capture),
+        name: &capture.name,
+        number: 0,
+        last_us: None,
+        part_us: 0,
+        time_jumps: 0,
+    };
     let mut result = Ok(());
     let warnings = Capture::frames(file, &mut |time_us, frame| {
         if result.is_ok() {
@@ -141,14 +156,16 @@ pub fn read(
         }
     })?;
     result?;
-    let time_jumps = given.time_jumps;
+    given.host.read_before(u64::MAX);
+    let (time_jumps, by_software) = (given.time_jumps, given.host.requests);
     warnings.iter().for_each(|w| warn(w));
-    Ok(Reading { time_jumps, ..reading(capture.name, ports, devices) })
+    Ok(Reading { time_jumps, by_software, ..reading(&capture.name, ports, devices) })
 }
 
 /// Frames on their way to the devices.
 struct Given<'a> {
     devices: &'a mut Devices,
+    host: HostPath<'a>,
     name: &'a str,
     number: u64,
     last_us: Option<u64>,
@@ -171,16 +188,23 @@ impl Given<'_> {
             left_ms -= elapsed_ms;
             self.give(&mut |device| device.tick(elapsed_ms as u16))?;
         }
+        self.host.read_before(time_us);
+        while let Some(Resume { connection, generation, seq }) = self.host.gives_back() {
+            self.give(&mut |device| device.resume(connection, generation, seq).map(drop))?;
+        }
+        self.host.frame(frame);
         self.give(&mut |device| device.frame(frame))?;
         self.number += 1;
         Ok(())
     }
 
     fn give(&mut self, give: &mut devices::Give<'_>) -> Result<(), Error> {
-        self.devices.exchange(give).map_err(|stop| match stop {
+        let told = self.devices.exchange(give).map_err(|stop| match stop {
             Stop::Failed(error) => error,
             Stop::Differ(what) => Error::Frame { capture: self.name.to_owned(), frame: self.number, what },
-        })
+        })?;
+        told.iter().for_each(|event| self.host.told(*event));
+        Ok(())
     }
 }
 
@@ -202,18 +226,20 @@ fn busiest(capture: &Capture, file: &str, warn: &mut dyn FnMut(&str)) -> Vec<u16
 }
 
 /// Sums up what a device has said.
-fn reading(capture: String, ports: Vec<u16>, devices: &mut Devices) -> Reading {
+fn reading(capture: &str, ports: Vec<u16>, devices: &mut Devices) -> Reading {
     let (outputs, told, counters) = devices.take();
-    let Counters { opened, frames, closed, .. } = counters;
+    let Counters { opened, frames, closed, resumed, .. } = counters;
     let named = |name: &'static str, n: u64| (n > 0).then_some((name, n));
     let mut reading = Reading {
-        capture,
+        capture: capture.to_owned(),
         ports,
         frames: counters.frames_all(),
         time_jumps: 0,
         ends: FrameEnd::ALL.iter().zip(frames).filter_map(|(end, n)| named(end.name(), n)).collect(),
         opened,
         given_up: Counts::new(),
+        resumed,
+        by_software: 0,
         closed: CloseCause::ALL.iter().zip(closed).filter_map(|(cause, n)| named(cause.name(), n)).collect(),
         decided: 0,
         passed: 0,

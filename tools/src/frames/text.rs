@@ -30,8 +30,8 @@ pub fn text(readings: &[Reading], devices: &[&str]) -> String {
         n => format!("time         {n} silences of more than an hour, cut to an hour\n"),
     };
     format!(
-        "{}\ndevice       {}{compared}\nframes       {}: {}\nconnections  opened {}; closed: {}; given up: {}\n\
-         requests     decided {}, passed {}, punted: {}\n{jumps}",
+        "{}\ndevice       {}{compared}\nframes       {}: {}\nconnections  opened {}; closed: {}; given up: {}; given back {}\n\
+         requests     decided {}, passed {}, punted: {}; of connections given up, by software {}\n{jumps}",
         table.text(),
         devices.join(" and "),
         total(|r| r.frames),
@@ -39,9 +39,11 @@ pub fn text(readings: &[Reading], devices: &[&str]) -> String {
         total(|r| r.opened),
         list(&closed),
         list(&given_up),
+        total(|r| r.resumed),
         total(|r| r.decided),
         total(|r| r.passed),
         list(&punts),
+        total(|r| r.by_software),
     )
 }
 

@@ -144,6 +144,11 @@ impl Reader {
         self.state == State::Dead
     }
 
+    /// Does all that came consist of whole requests, so that what comes next begins one?
+    pub fn is_between_requests(&self) -> bool {
+        self.state == (State::Start { empty_line_seen: false }) && self.line.is_empty()
+    }
+
     /// The connection has ended: the request that was cut short, if there is one, as far as it came. Call it once
     /// [`Reader::next`] has no more; a second call has nothing.
     pub fn close(&mut self) -> Option<Request> {
