@@ -142,6 +142,9 @@ fn with(table: &str, name: &str, value: &Value) -> String {
         "" => format!("{set}{listen}{echo}"),
         "Engine" if name == "kind" && value == "\"echo\"" => format!("{listen}{echo}"),
         "Engine" if name == "kind" => format!("{listen}{}", chat.replace("kind = \"chat\"\n", &set)),
+        // between these two lies what is learned from
+        "Engine" if name == "prefill_tokens_s_max" => format!("{listen}{chat}prefill_tokens_s = 1\n{set}"),
+        "Engine" if name == "prefill_tokens_s_min" => format!("{listen}{chat}prefill_tokens_s = 262143\n{set}"),
         "Engine" => format!("{listen}{chat}{set}"),
         "Echo" => format!("{listen}{echo}[engine.echo]\n{set}"),
         "Tenant" => format!("policy = \"p\"\n{listen}{echo}[[tenant]]\nname = \"t\"\n{set}"),
