@@ -282,14 +282,15 @@ impl Scheduler {
         };
         job.taken = None;
         job.answer = Some(answer);
-        let At::Slot { node, .. } = job.at else {
-            return;
-        };
-        if self.nodes.get(usize::from(node)).is_some_and(|n| n.gone) {
+        match job.at {
             // all of its slots are being taken back, this one as well
-            return;
+            At::Slot { node, .. } if self.nodes.get(usize::from(node)).is_some_and(|n| n.gone) => return,
+            At::Slot { node, .. } => job.failed |= 1 << node,
+            // a reload has changed its engine
+            At::Free => {}
+            // it has been taken back: another decision is under way
+            At::Held { .. } | At::New => return,
         }
-        job.failed |= 1 << node;
         let (at, failed) = (job.at, job.failed);
         self.free(id, at, ReleaseKind::Cancel, 0);
         let others = self.record(id).and_then(|r| r.model).is_some_and(|pool| {

@@ -34,13 +34,15 @@ async fn admitted(decider: &Decider, state: &State) -> (Slot, Place) {
 }
 
 async fn settled(decider: &Decider, in_progress: u64) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
     loop {
         let status = decider.status().await.unwrap();
         assert_eq!(status.sound, Ok(()));
         if decider.gauges().in_progress.load(Relaxed) == in_progress {
             return;
         }
-        tokio::task::yield_now().await;
+        assert!(std::time::Instant::now() < end, "{:?} {status:?}", decider.gauges());
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
 }
 
@@ -175,4 +177,92 @@ async fn promises_are_redeemed_by_those_who_come_again() {
     }
     assert!(again < 2 * first, "five retries of one: {first} ms, {again} ms");
     assert!(others > 3 * first, "five others: {first} ms, {others} ms");
+}
+
+/// Two pools over four engines, of which the second set-up has other limits and the third one engine less.
+fn crowd(kind: u64, before: Option<&State>) -> State {
+    let engine = |i: usize| {
+        let models = if i < 3 { "\"m\"" } else { "\"m\", \"n\"" };
+        format!("[[engine]]\nname = \"e{i}\"\nkind = \"echo\"\nmodels = [{models}]\nrequests_max = 2\n")
+    };
+    let engines: String = (if kind == 2 { 1 } else { 0 }..4).map(engine).collect();
+    let scheduler = ["hold_ms = 30\nheld_max = 6", "hold_ms = 15\nheld_max = 3", "mode = \"strict\""][kind as usize];
+    let text = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[scheduler]\n{scheduler}\n[limits]\nbreaker_failures = 2\nbreaker_open_ms = 10\n{engines}"
+    );
+    let config = Config::parse("test", &text, std::path::Path::new(".")).unwrap_or_else(|e| panic!("{e}"));
+    State::new(Arc::new(config), before).unwrap()
+}
+
+/// One request's life, by chance: it leaves, ends, fails and is decided again, or waits to be taken back.
+async fn life(decider: Decider, mut want: Want, mut chance: u64) {
+    want.record.retry = u8::from(chance & 7 == 0);
+    let patience = std::time::Duration::from_millis(chance >> 3 & 31);
+    let Ok(mut decision) = tokio::time::timeout(patience, decider.decide(want)).await else { return };
+    while let Decision::Admit { mut slot, mut place } = decision {
+        chance = chance.rotate_right(11);
+        let runs = tokio::time::sleep(std::time::Duration::from_millis(chance & 7));
+        let waiting = match slot.unless_taken(runs).await {
+            Err(Taken::Back(waiting)) => waiting,
+            Err(Taken::Lost(_)) => return,
+            Ok(()) if chance >> 8 & 3 == 0 => {
+                place.unreachable();
+                slot.again()
+            }
+            Ok(()) => {
+                slot.first_token();
+                if let Err(Taken::Back(waiting)) = slot.unless_taken(tokio::task::yield_now()).await {
+                    drop(waiting);
+                    return;
+                }
+                match chance >> 10 & 3 {
+                    0 => drop(slot),
+                    1 => slot.invalid(),
+                    _ => {
+                        place.success();
+                        place.engine.heard();
+                        slot.done(chance & 255);
+                    }
+                }
+                return;
+            }
+        };
+        drop(place);
+        decision = match tokio::time::timeout(patience, waiting.decision()).await {
+            Ok(decision) => decision,
+            Err(_) => return,
+        };
+    }
+}
+
+/// The task checks every rule after each batch of a test, and ends with the first that does not hold.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_and_sums_hold_in_a_crowd_with_engines_that_fail_and_reloads() {
+    let mut state = crowd(0, None);
+    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let mut chance = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut lives = tokio::task::JoinSet::new();
+    for round in 0..1_500 {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let model = if chance >> 60 == 0 { "n" } else { "m" };
+        let mut want = want(&state, 10 + (chance >> 40 & 63) as u32);
+        (want.model, want.pool) = (Some(model.to_owned()), state.fleet.pools.pool(Api::Messages, Some(model)).unwrap());
+        want.record.body_bytes = 1 << (chance >> 50 & 15);
+        lives.spawn(life(decider.clone(), want, chance.rotate_left(23)));
+        if round % 7 == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        if round % 150 == 149 {
+            let next = crowd(round / 150 % 3, Some(&state));
+            decider.exchange(next.fleet.clone()).await.unwrap();
+            state = next;
+        }
+    }
+    while let Some(ended) = lives.join_next().await {
+        ended.unwrap();
+    }
+    settled(&decider, 0).await;
+    let g = decider.gauges();
+    assert!(g.held_total.load(Relaxed) > 0 && g.refuse() > 0 && g.freed() > 0, "{g:?}");
+    assert!(g.returned.load(Relaxed) > 0, "{g:?}");
 }

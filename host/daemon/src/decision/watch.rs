@@ -15,6 +15,7 @@ impl Scheduler {
     /// The rules: the scheduler's own, and that everybody here stands where the scheduler has them.
     fn check(&self) -> Result<(), &'static str> {
         self.burst.invariants()?;
+        self.burst.waits_are_bounded()?;
         self.gauges.check()?;
         let held = self.jobs.values().filter(|j| matches!(j.at, At::Held { .. })).count();
         let slots = self.jobs.values().filter(|j| matches!(j.at, At::Slot { .. })).count();
