@@ -34,8 +34,9 @@ enum Command {
     ///
     /// Every frame of the link goes to the device as it came; the device checks it, keeps the connections, and gives up those
     /// that it cannot follow (a gap, an overlap that differs, ...). Shown are where the frames ended, what became of the
-    /// connections, and which requests were read in whole. Given-up connections stay with software to their end, and no slot
-    /// is taken. With `--device both` the simulated RTL and the twin are compared after every frame.
+    /// connections, and which requests were read in whole. Software reads the connections that were given up, and gives them
+    /// back between two requests; no slot is taken. With `--device both` the simulated RTL and the twin are compared after
+    /// every frame.
     Frames(frames::Options),
     /// Show how one request was read: its fields with their bytes, its path, its verdict.
     ///
