@@ -1,6 +1,6 @@
 //! A whole chat or completions reply.
 use crate::{
-    json::{object, push_string, Doc, Kind, Object, Value},
+    json::{object, push_string, Doc, Kind, Mould, Object, Value},
     stream::{Members, Sink},
 };
 use std::borrow::Cow;
@@ -57,12 +57,14 @@ pub struct ChatReply {
     head: Members,
     choices: Vec<Choice>,
     usage: Option<String>,
+    /// The last chunk, if it said a text of this choice and nothing else.
+    plain: (Mould, usize),
 }
 
 impl ChatReply {
     /// Nothing yet, of a reply to completions or to a chat.
     pub fn new(completions: bool) -> Self {
-        ChatReply { completions, head: Members::default(), choices: Vec::new(), usage: None }
+        ChatReply { completions, head: Members::default(), choices: Vec::new(), usage: None, plain: Default::default() }
     }
 
     /// The body of the whole reply, once the stream has ended.
@@ -83,6 +85,11 @@ impl ChatReply {
 
 impl Sink for ChatReply {
     fn event(&mut self, _: &str, data: &str) {
+        let (plain, index) = &mut self.plain;
+        if let (Some(text), Some(choice)) = (plain.text(data), self.choices.get_mut(*index)) {
+            return choice.content.get_or_insert_default().push_str(&text);
+        }
+        plain.forget();
         let Ok(doc) = Doc::of(data) else { return };
         let root = doc.root();
         // all chunks say the same
@@ -92,16 +99,32 @@ impl Sink for ChatReply {
         if let Some(usage) = root.some("usage") {
             self.usage = Some(usage.raw().to_owned());
         }
-        for choice in root.get("choices").into_iter().flat_map(Value::items) {
+        let choices = root.get("choices");
+        let alone = root.some("usage").is_none() && choices.into_iter().flat_map(Value::items).count() == 1;
+        for choice in choices.into_iter().flat_map(Value::items) {
             let index = choice.get("index").and_then(Value::unsigned).unwrap_or(0).min(ITEMS_MAX);
             while self.choices.len() as u64 <= index {
                 self.choices.push(Choice::default());
             }
             if let Some(own) = self.choices.get_mut(index as usize) {
                 own.add(choice, self.completions);
+                if let Some(text) = only_text(choice, self.completions).filter(|_| alone) {
+                    self.plain.0.learn(text);
+                    self.plain.1 = index as usize;
+                }
             }
         }
     }
+}
+
+/// The text that a choice adds, if it says nothing else.
+fn only_text<'d, 'a>(choice: Value<'d, 'a>, completions: bool) -> Option<Value<'d, 'a>> {
+    let (place, text) = if completions { (choice, "text") } else { (choice.get("delta")?, "content") };
+    let only = |value: Value<'_, '_>, names: &[&str]| {
+        value.members().all(|(name, value)| value.is_null() || names.iter().any(|known| name.is(known)))
+    };
+    let nothing_else = only(choice, &["index", "delta", "text"]) && (completions || only(place, &["content"]));
+    place.get(text).filter(|value| nothing_else && value.kind() == Kind::String)
 }
 
 /// Appends a text that may not be there.

@@ -1,6 +1,6 @@
 //! A whole Messages reply.
 use crate::{
-    json::{object, push_string, Doc, Object, Value},
+    json::{object, push_string, Doc, Mould, Object, Value},
     stream::{Members, Sink},
 };
 
@@ -24,10 +24,38 @@ pub struct MessagesReply {
     delta: Members,
     others: Members,
     blocks: Vec<Block>,
+    /// The last event, if it added to this text of the last block and did nothing else.
+    plain: (Mould, Part),
+}
+
+/// Texts of a block that come in pieces.
+#[derive(Clone, Copy, Debug, Default)]
+enum Part {
+    #[default]
+    Text,
+    Thinking,
+    Signature,
+    Arguments,
+}
+
+impl Part {
+    /// All of them, with the members of deltas that add to them.
+    const ALL: [(&str, Part); 4] = [
+        ("text", Part::Text),
+        ("thinking", Part::Thinking),
+        ("signature", Part::Signature),
+        ("partial_json", Part::Arguments),
+    ];
 }
 
 impl Sink for MessagesReply {
     fn event(&mut self, name: &str, data: &str) {
+        let (plain, part) = &mut self.plain;
+        let text = plain.text(data).filter(|_| name == "content_block_delta");
+        if let (Some(text), Some(block)) = (text, self.blocks.last_mut()) {
+            return block.part(*part).push_str(&text);
+        }
+        plain.forget();
         let Ok(doc) = Doc::of(data) else { return };
         let root = doc.root();
         match name {
@@ -49,7 +77,10 @@ impl Sink for MessagesReply {
             }
             "content_block_delta" => {
                 if let (Some(block), Some(delta)) = (self.blocks.last_mut(), root.get("delta")) {
-                    block.add(delta);
+                    if let Some((text, part)) = block.add(delta) {
+                        self.plain.0.learn(text);
+                        self.plain.1 = part;
+                    }
                 }
             }
             "message_delta" => {
@@ -63,19 +94,28 @@ impl Sink for MessagesReply {
 }
 
 impl Block {
-    fn add(&mut self, delta: Value<'_, '_>) {
-        for (name, text) in [
-            ("text", &mut self.text),
-            ("thinking", &mut self.thinking),
-            ("signature", &mut self.signature),
-            ("partial_json", &mut self.arguments),
-        ] {
-            if let Some(more) = delta.text_of(name) {
-                text.push_str(&more);
+    /// Takes what a delta adds: a text, if that is all that it says besides its type.
+    fn add<'d, 'a>(&mut self, delta: Value<'d, 'a>) -> Option<(Value<'d, 'a>, Part)> {
+        let mut only = None;
+        for (name, part) in Part::ALL {
+            if let Some(more) = delta.get(name) {
+                self.part(part).push_str(&more.text().unwrap_or_default());
+                only = Some((more, part));
             }
         }
         if let Some(citation) = delta.get("citation") {
             self.citations.push(citation.raw().to_owned());
+        }
+        let two = delta.members().count() == 2 && delta.get("type").is_some();
+        only.filter(|_| two)
+    }
+
+    fn part(&mut self, part: Part) -> &mut String {
+        match part {
+            Part::Text => &mut self.text,
+            Part::Thinking => &mut self.thinking,
+            Part::Signature => &mut self.signature,
+            Part::Arguments => &mut self.arguments,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Messages events out of chat chunks.
 use super::stop_reason;
 use crate::{
-    json::{object, Doc, Value},
+    json::{object, Cast, Doc, Value},
     relay::RelayOptions,
     stream::{Sink, Usage},
 };
@@ -58,6 +58,8 @@ pub struct ChatToMessages {
     usage: Usage,
     reason: String,
     sequence: Option<String>,
+    /// The last chunk, if it said a text for the block that was open and nothing else, and the delta made of it.
+    plain: Cast,
 }
 
 impl ChatToMessages {
@@ -73,11 +75,16 @@ impl ChatToMessages {
             usage: Usage { input_tokens: options.input_tokens, ..Usage::default() },
             reason: String::new(),
             sequence: None,
+            plain: Cast::default(),
         }
     }
 
     /// Takes the data of one event.
     pub fn event(&mut self, data: &str, sink: &mut dyn Sink) {
+        if let Some(event) = self.plain.raw(data) {
+            return sink.event("content_block_delta", event);
+        }
+        self.plain.forget();
         if data == "[DONE]" {
             return self.stop(sink);
         }
@@ -94,6 +101,9 @@ impl ChatToMessages {
         self.start(sink);
         if let Some(delta) = choice.get("delta") {
             self.delta(delta, sink);
+            if root.some("usage").is_none() && choice.some("finish_reason").is_none() {
+                self.learn(delta);
+            }
         }
         if let Some(reason) = choice.text_of("finish_reason") {
             self.reason = reason.into_owned();
@@ -133,6 +143,17 @@ impl ChatToMessages {
         }
     }
 
+    /// Keeps a delta that says a text and nothing else.
+    fn learn(&mut self, delta: Value<'_, '_>) {
+        if delta.members().count() != 1 || self.open != Some(Open::Text) {
+            return;
+        }
+        if let Some(text) = delta.filled("content") {
+            let event = self.delta_event("text_delta", "text", text.raw());
+            self.plain.learn(text, &event, |root| root.get("delta")?.get("text"));
+        }
+    }
+
     /// Opens a block of text or thinking, if it is not open.
     fn need(&mut self, open: Open, sink: &mut dyn Sink) {
         if self.open == Some(open) {
@@ -155,13 +176,16 @@ impl ChatToMessages {
     }
 
     fn block_delta(&self, kind: &str, member: &str, raw: &str, sink: &mut dyn Sink) {
-        let data = object(|event| {
+        sink.event("content_block_delta", &self.delta_event(kind, member, raw));
+    }
+
+    fn delta_event(&self, kind: &str, member: &str, raw: &str) -> String {
+        object(|event| {
             event.string("type", "content_block_delta").number("index", self.next);
             event.object("delta", |delta| {
                 delta.string("type", kind).raw(member, raw);
             });
-        });
-        sink.event("content_block_delta", &data);
+        })
     }
 
     fn close(&mut self, sink: &mut dyn Sink) {

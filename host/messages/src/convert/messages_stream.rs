@@ -1,7 +1,7 @@
 //! Chat chunks out of Messages events.
 use super::finish_reason;
 use crate::{
-    json::{object, Doc, Object, Value},
+    json::{object, Cast, Doc, Object, Value},
     relay::RelayOptions,
     stream::{Sink, Usage},
 };
@@ -22,6 +22,8 @@ pub struct MessagesToChat {
     tools: u64,
     /// The block that is open is a call, and has had arguments or not.
     call: Option<bool>,
+    /// The last event, if it was a delta that said a text and nothing else, and the chunk made of it.
+    plain: Cast,
 }
 
 impl MessagesToChat {
@@ -36,11 +38,16 @@ impl MessagesToChat {
             reason: None,
             tools: 0,
             call: None,
+            plain: Cast::default(),
         }
     }
 
     /// Takes one event.
     pub fn event(&mut self, name: &str, data: &str, sink: &mut dyn Sink) {
+        if let Some(chunk) = self.plain.raw(data).filter(|_| name == "content_block_delta") {
+            return sink.event("", chunk);
+        }
+        self.plain.forget();
         let Ok(doc) = Doc::of(data) else { return };
         let root = doc.root();
         match name {
@@ -113,8 +120,11 @@ impl MessagesToChat {
         let raw = |name| delta.filled(name).map(Value::raw);
         match delta.text_of("type").unwrap_or_default().as_ref() {
             "text_delta" => {
-                if let Some(text) = raw("text") {
-                    self.delta(sink, |out| out.raw("content", text).done());
+                if let Some(text) = delta.filled("text") {
+                    let chunk = self.chunk(|out| out.raw("content", text.raw()).done(), None);
+                    sink.event("", &chunk);
+                    self.plain
+                        .learn(text, &chunk, |root| root.get("choices")?.items().next()?.get("delta")?.get("content"));
                 }
             }
             "thinking_delta" => {
@@ -142,11 +152,11 @@ impl MessagesToChat {
     }
 
     fn delta(&self, sink: &mut dyn Sink, fill: impl FnOnce(&mut Object<'_>)) {
-        self.chunk(sink, fill, None);
+        sink.event("", &self.chunk(fill, None));
     }
 
-    fn chunk(&self, sink: &mut dyn Sink, delta: impl FnOnce(&mut Object<'_>), reason: Option<&str>) {
-        let chunk = object(|chunk| {
+    fn chunk(&self, delta: impl FnOnce(&mut Object<'_>), reason: Option<&str>) -> String {
+        object(|chunk| {
             self.members(chunk);
             chunk.only("choices", |choice| {
                 choice.number("index", 0).object("delta", delta);
@@ -158,8 +168,7 @@ impl MessagesToChat {
             if self.include_usage {
                 chunk.raw("usage", "null");
             }
-        });
-        sink.event("", &chunk);
+        })
     }
 
     fn members(&self, chunk: &mut Object<'_>) {
@@ -168,7 +177,7 @@ impl MessagesToChat {
     }
 
     fn stop(&mut self, sink: &mut dyn Sink) {
-        self.chunk(sink, |_| {}, Some(finish_reason(self.reason.as_deref().unwrap_or_default())));
+        sink.event("", &self.chunk(|_| {}, Some(finish_reason(self.reason.as_deref().unwrap_or_default()))));
         if self.include_usage {
             let chunk = object(|chunk| {
                 self.members(chunk);

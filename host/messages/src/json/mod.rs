@@ -4,11 +4,13 @@
 //! stay in the text until somebody asks for them, so a body of a megabyte costs one scan. What is valid follows
 //! `spec/json.md`: RFC 8259, not too deep, a surrogate without its partner is invalid, and of members
 //! with one name the last counts. There is no recursion.
+mod mould;
 mod parse;
 mod text;
 mod value;
 mod write;
 
+pub(crate) use mould::{Cast, Mould};
 pub(crate) use value::Value;
 pub(crate) use write::{object, push_string, Object};
 
@@ -52,6 +54,19 @@ pub(crate) struct Node {
     kind: Kind,
     /// A string with a backslash in it.
     escaped: bool,
+}
+
+impl Node {
+    /// Is it a string that says this?
+    fn says(&self, document: &str, text: &str) -> bool {
+        let (from, to) = (self.start as usize + 1, (self.end as usize).saturating_sub(1));
+        let inner = || document.get(from..to).unwrap_or_default();
+        match self.kind {
+            Kind::String if self.escaped => text::unescape(inner()) == text,
+            Kind::String => to - from == text.len() && inner() == text,
+            _ => false,
+        }
+    }
 }
 
 /// Why a text is not JSON.

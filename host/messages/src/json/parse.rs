@@ -28,9 +28,9 @@ pub(super) fn parse(bytes: &[u8], size: &Size) -> Result<Vec<Node>, JsonError> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(JsonError::new("the text has more than 4 GiB", 0));
     }
-    // a node for 24 bytes is about what bodies with tools have
-    let nodes = Vec::with_capacity((bytes.len() / 24).clamp(8, 4_096));
-    let mut parser = Parser { bytes, at: 0, nodes, size, open: Vec::new() };
+    // a node for 24 bytes is about what bodies with tools have, events have more
+    let nodes = Vec::with_capacity((bytes.len() / 24).clamp(32, 4_096));
+    let mut parser = Parser { bytes, at: 0, nodes, size, open: Vec::with_capacity(8) };
     parser.run()?;
     Ok(parser.nodes)
 }

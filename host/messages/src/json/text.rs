@@ -9,6 +9,20 @@ const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
+/// Bytes that are looked at as one in long strings; the loop over them becomes vector instructions.
+const BLOCK_BYTES: usize = 32;
+
+/// Skips whole blocks without a quote, a backslash, or a byte below 0x20.
+fn plain_blocks(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK_BYTES>()) {
+        if block.iter().fold(false, |hit, &b| hit | (b == b'"') | (b == b'\\') | (b < 0x20)) {
+            break;
+        }
+        at += BLOCK_BYTES;
+    }
+    at
+}
+
 /// First byte from `at` on that is a quote, a backslash, or below 0x20; the length if there is none.
 pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -20,7 +34,8 @@ pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
         if hit != 0 {
             return at + hit.trailing_zeros() as usize / 8;
         }
-        at += 8;
+        // names and the like have ended by now
+        at = plain_blocks(bytes, at + 8);
     }
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(rest.len())
@@ -45,6 +60,22 @@ pub(super) fn escape_end(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
             Some(_) => Ok(at + 6),
         },
         _ => Err(JsonError::new("an unknown escape in a string", at)),
+    }
+}
+
+/// May this stand between the quotes of a string? The bytes are UTF-8.
+pub(super) fn is_inner(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    loop {
+        at = plain_end(bytes, at);
+        match bytes.get(at) {
+            None => return true,
+            Some(b'\\') => match escape_end(bytes, at) {
+                Ok(end) => at = end,
+                Err(_) => return false,
+            },
+            Some(_) => return false,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Places in a checked text.
 use super::{text, Doc, Kind};
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 /// One value of a [`Doc`].
 #[derive(Clone, Copy)]
@@ -24,8 +24,19 @@ impl<'d, 'a> Value<'d, 'a> {
 
     /// Its text, as it stands.
     pub(crate) fn raw(self) -> &'a str {
-        let range = self.doc.nodes.get(self.at).map_or(0..0, |node| node.start as usize..node.end as usize);
-        self.doc.text.get(range).unwrap_or_default()
+        self.doc.text.get(self.place()).unwrap_or_default()
+    }
+
+    /// What stands around the inside of a string: all of the text, its quotes included.
+    pub(super) fn around(self) -> Option<(&'a str, &'a str)> {
+        let place = self.place();
+        let (before, behind) = (self.doc.text.get(..=place.start)?, self.doc.text.get(place.end.checked_sub(1)?..)?);
+        (self.kind() == Kind::String).then_some((before, behind))
+    }
+
+    /// Where it stands in the text.
+    fn place(self) -> Range<usize> {
+        self.doc.nodes.get(self.at).map_or(0..0, |node| node.start as usize..node.end as usize)
     }
 
     /// What is between the quotes of a string, as it stands.
@@ -37,13 +48,16 @@ impl<'d, 'a> Value<'d, 'a> {
     /// What a string says.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.inner()?;
-        let escaped = self.doc.nodes.get(self.at).is_some_and(|node| node.escaped);
-        Some(if escaped { Cow::Owned(text::unescape(inner)) } else { Cow::Borrowed(inner) })
+        Some(if self.is_escaped() { Cow::Owned(text::unescape(inner)) } else { Cow::Borrowed(inner) })
+    }
+
+    fn is_escaped(self) -> bool {
+        self.doc.nodes.get(self.at).is_some_and(|node| node.escaped)
     }
 
     /// Is it this string?
     pub(crate) fn is(self, text: &str) -> bool {
-        self.text().is_some_and(|own| own == text)
+        self.doc.nodes.get(self.at).is_some_and(|node| node.says(self.doc.text, text))
     }
 
     pub(crate) fn boolean(self) -> Option<bool> {
@@ -98,7 +112,18 @@ impl<'d, 'a> Value<'d, 'a> {
 
     /// The value of this name; the last one, if there are more.
     pub(crate) fn get(self, name: &str) -> Option<Value<'d, 'a>> {
-        self.members().filter(|(own, _)| own.is(name)).last().map(|(_, value)| value)
+        let Doc { text, nodes } = self.doc;
+        let end = if self.kind() == Kind::Object { self.next() } else { 0 };
+        let (mut at, mut found) = (self.at + 1, None);
+        while at < end {
+            let own = nodes.get(at)?;
+            let value = own.next as usize;
+            if own.says(text, name) {
+                found = Some(Value { doc: self.doc, at: value });
+            }
+            at = nodes.get(value)?.next as usize;
+        }
+        found
     }
 
     /// The same, `null` being as good as absent.

@@ -1,4 +1,5 @@
 //! JSON out.
+use super::text::plain_end;
 use std::fmt::Write;
 
 /// Appends a string with its quotes.
@@ -9,13 +10,12 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 }
 
 /// Appends what stands between the quotes.
-fn push_inner(out: &mut String, text: &str) {
+pub(super) fn push_inner(out: &mut String, text: &str) {
     let mut done = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
+    loop {
+        let at = plain_end(text.as_bytes(), done);
         out.push_str(&text[done..at]);
+        let Some(&byte) = text.as_bytes().get(at) else { return };
         done = at + 1;
         match byte {
             b'"' => out.push_str("\\\""),
@@ -29,7 +29,6 @@ fn push_inner(out: &mut String, text: &str) {
             }
         }
     }
-    out.push_str(&text[done..]);
 }
 
 /// An object that is being written.

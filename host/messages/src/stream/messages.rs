@@ -2,7 +2,7 @@
 use super::{Seen, Sink, Usage};
 use crate::{
     error::{in_stream, ApiError, ErrorKind},
-    json::{object, push_string, Doc, Kind, Object, Value},
+    json::{object, push_string, Doc, Kind, Mould, Object, Value},
 };
 
 /// What a guard puts into the stream.
@@ -93,6 +93,8 @@ pub struct MessagesGuard {
     delta: Members,
     usage: Members,
     others: Members,
+    /// The last event, if it was a delta of the open block that was handed on as it came.
+    plain: Mould,
 }
 
 impl MessagesGuard {
@@ -108,6 +110,7 @@ impl MessagesGuard {
             delta: Members::default(),
             usage: Members::default(),
             others: Members::default(),
+            plain: Mould::default(),
         }
     }
 
@@ -138,6 +141,11 @@ impl MessagesGuard {
         if self.seen.ended {
             return;
         }
+        if self.plain.inner(data).is_some() {
+            self.seen.token();
+            return sink.event("content_block_delta", data);
+        }
+        self.plain.forget();
         if data.trim() == "[DONE]" {
             return self.finish(sink);
         }
@@ -254,7 +262,7 @@ impl MessagesGuard {
         let said = ["text", "thinking", "data"].iter().any(|name| block.filled(name).is_some());
         self.open(index, &kind);
         if said || kind.ends_with("_use") {
-            self.token();
+            self.seen.token();
         }
         if !lacks && index == i64::try_from(self.next).ok() {
             return sink.event("content_block_start", data);
@@ -293,9 +301,11 @@ impl MessagesGuard {
         self.need_start(sink);
         let index: Option<i64> = root.get("index").map(Value::raw).and_then(|raw| raw.parse().ok());
         let exact = kind == "input_json_delta" && index.is_some_and(|index| index >= 0);
+        let mut plain = false;
         match &self.block {
             Some(block) if block.takes(&kind) && (block.index == index || !exact) => {
                 self.seen.repairs += u64::from(block.index != index);
+                plain = block.index == index && root.text_of("type").is_some();
             }
             _ => {
                 let (kind, block) = match kind.as_ref() {
@@ -317,10 +327,12 @@ impl MessagesGuard {
                 sink.event("content_block_start", &start);
             }
         }
-        if ["text", "thinking", "partial_json"].iter().any(|name| delta.filled(name).is_some()) {
-            self.token();
+        let said = ["text", "thinking", "partial_json"].iter().find_map(|name| delta.filled(name));
+        if said.is_some() {
+            self.seen.token();
         }
         if index == i64::try_from(self.next).ok() {
+            said.filter(|_| plain).into_iter().for_each(|text| self.plain.learn(text));
             return sink.event("content_block_delta", data);
         }
         let next = self.next;
@@ -329,11 +341,6 @@ impl MessagesGuard {
             copy(Some(root), event, &["type", "index"]);
         });
         sink.event("content_block_delta", &data);
-    }
-
-    fn token(&mut self) {
-        self.seen.first_token = true;
-        self.seen.deltas += 1;
     }
 
     fn close(&mut self, sink: &mut dyn Sink) {

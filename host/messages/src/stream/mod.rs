@@ -49,3 +49,11 @@ pub struct Seen {
     /// Why, if it ended with an error.
     pub error: Option<ApiError>,
 }
+
+impl Seen {
+    /// A delta came that counts as output.
+    fn token(&mut self) {
+        self.first_token = true;
+        self.deltas += 1;
+    }
+}

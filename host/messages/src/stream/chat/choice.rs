@@ -59,6 +59,13 @@ impl Piece {
         nothing && !self.role && self.delta.is_empty() && self.choice.is_empty() && self.finish.is_none()
     }
 
+    /// Does it say a text, and nothing else at all?
+    pub(super) fn is_plain(&self) -> bool {
+        let Piece { role, content, reasoning, tools, delta, choice, finish, stop, token, repairs } = self;
+        let nothing = reasoning.is_none() && tools.is_empty() && delta.is_empty() && choice.is_empty();
+        content.is_some() && *token && nothing && !role && finish.is_none() && stop.is_none() && *repairs == 0
+    }
+
     pub(super) fn write(&self, out: &mut Object<'_>, index: u64, completions: bool) {
         out.number("index", index);
         if completions {
@@ -126,6 +133,20 @@ impl Call<'_> {
     }
 }
 
+/// Where a choice says what it adds.
+fn delta<'d, 'a>(choice: Value<'d, 'a>, completions: bool) -> Option<Value<'d, 'a>> {
+    if completions {
+        Some(choice)
+    } else {
+        choice.some("delta").or(choice.some("message"))
+    }
+}
+
+/// The text that a choice adds.
+pub(super) fn content<'d, 'a>(choice: Value<'d, 'a>, completions: bool) -> Option<Value<'d, 'a>> {
+    delta(choice, completions)?.get(if completions { "text" } else { "content" })
+}
+
 /// What a delta adds to the text so far, where every delta repeats it.
 fn beyond<'t>(so_far: &mut String, text: &'t str) -> Result<&'t str, &'static str> {
     match text.strip_prefix(so_far.as_str()) {
@@ -166,6 +187,11 @@ impl Choice {
         self.stop.hit().is_some()
     }
 
+    /// Only the first texts are looked at, to say whether the engine repeats itself: is that over?
+    pub(super) fn has_compared(repeats: (u32, u32)) -> bool {
+        repeats.1 > 0 || repeats.0 >= 8
+    }
+
     /// Takes what a chunk says about it.
     pub(super) fn take(
         &mut self,
@@ -178,8 +204,8 @@ impl Choice {
             piece.repairs = u64::from(!self.was_cut());
             return Ok(piece);
         }
-        let delta = if options.completions { Some(value) } else { value.some("delta").or(value.some("message")) };
-        let content = delta.and_then(|delta| delta.text_of(if options.completions { "text" } else { "content" }));
+        let delta = delta(value, options.completions);
+        let content = content(value, options.completions).and_then(Value::text);
         if let Some(text) = content.filter(|text| !text.is_empty()) {
             let text = self.advance(&text, options, repeats)?;
             piece.token |= !text.is_empty();
@@ -217,8 +243,7 @@ impl Choice {
         if options.cumulative {
             return beyond(&mut self.text, text);
         }
-        // only the first texts are looked at, to say whether the engine repeats itself
-        if repeats.1 == 0 && repeats.0 < 8 {
+        if !Self::has_compared(*repeats) {
             if self.text.is_empty() {
             } else if text.len() > self.text.len() && text.starts_with(self.text.as_str()) {
                 repeats.0 += 1;

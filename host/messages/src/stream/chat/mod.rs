@@ -4,7 +4,7 @@ mod choice;
 use super::{Seen, Sink, Usage};
 use crate::{
     error::{in_stream, ApiError, ErrorKind},
-    json::{object, Doc, Kind, Object, Value},
+    json::{object, Cast, Doc, Kind, Object, Value},
 };
 use choice::{Choice, Piece, NAMELESS};
 
@@ -47,6 +47,8 @@ pub struct ChatGuard {
     usage: Option<String>,
     /// Deltas that began with the whole text so far, and deltas that did not.
     repeats: (u32, u32),
+    /// The last chunk, if it said a text and nothing else, as it came and as it was handed on.
+    plain: Cast,
 }
 
 impl ChatGuard {
@@ -63,6 +65,7 @@ impl ChatGuard {
             fingerprint: None,
             usage: None,
             repeats: (0, 0),
+            plain: Cast::default(),
         }
     }
 
@@ -94,6 +97,11 @@ impl ChatGuard {
         if self.seen.ended {
             return;
         }
+        if let Some(chunk) = self.plain.written(data) {
+            self.seen.token();
+            return sink.event("", chunk);
+        }
+        self.plain.forget();
         if data.trim() == "[DONE]" {
             return self.done(sink);
         }
@@ -106,9 +114,11 @@ impl ChatGuard {
             return self.broken("a chunk is no object");
         }
         self.head(root);
-        for (at, choice) in root.get("choices").into_iter().flat_map(Value::items).enumerate() {
+        let choices = root.get("choices");
+        let alone = root.some("usage").is_none() && choices.into_iter().flat_map(Value::items).count() == 1;
+        for (at, choice) in choices.into_iter().flat_map(Value::items).enumerate() {
             let index = choice.get("index").and_then(Value::unsigned).unwrap_or(at as u64);
-            self.choice(index, choice, sink);
+            self.choice(index, choice, alone, sink);
             if self.seen.ended {
                 return;
             }
@@ -136,7 +146,8 @@ impl ChatGuard {
         }
     }
 
-    fn choice(&mut self, index: u64, value: Value<'_, '_>, sink: &mut dyn Sink) {
+    /// Takes what a chunk says about a choice, alone or not.
+    fn choice(&mut self, index: u64, value: Value<'_, '_>, alone: bool, sink: &mut dyn Sink) {
         if index >= u64::from(self.options.choices.max(1)) {
             self.seen.repairs += 1;
             return;
@@ -150,28 +161,42 @@ impl ChatGuard {
             Err(what) => return self.broken(what),
         };
         if piece.token {
-            self.seen.first_token = true;
-            self.seen.deltas += 1;
+            self.seen.token();
         }
         self.seen.repairs += piece.repairs;
         if let Some(reason) = choice.finish().filter(|_| index == 0) {
             self.seen.stop_reason = Some(reason.to_owned());
         }
-        self.write(index, &piece, sink);
-    }
-
-    fn write(&self, index: u64, piece: &Piece, sink: &mut dyn Sink) {
         if piece.is_empty() {
             return;
         }
-        let chunk = object(|chunk| {
+        let chunk = self.chunk(index, &piece);
+        sink.event("", &chunk);
+        // only the first texts are compared with each other
+        let compared = Choice::has_compared(self.repeats);
+        if alone && compared && piece.is_plain() && self.options.stop.is_empty() && !self.options.cumulative {
+            let completions = self.options.completions;
+            if let Some(text) = choice::content(value, completions) {
+                self.plain
+                    .learn(text, &chunk, |root| choice::content(root.get("choices")?.items().next()?, completions));
+            }
+        }
+    }
+
+    fn write(&self, index: u64, piece: &Piece, sink: &mut dyn Sink) {
+        if !piece.is_empty() {
+            sink.event("", &self.chunk(index, piece));
+        }
+    }
+
+    fn chunk(&self, index: u64, piece: &Piece) -> String {
+        object(|chunk| {
             self.members(chunk);
             chunk.only("choices", |choice| piece.write(choice, index, self.options.completions));
             if self.options.include_usage {
                 chunk.raw("usage", "null");
             }
-        });
-        sink.event("", &chunk);
+        })
     }
 
     /// What all chunks of a stream have.
