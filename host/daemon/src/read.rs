@@ -3,6 +3,7 @@ use crate::app::App;
 use crate::config::Limits;
 use crate::metrics::Entered;
 use crate::problem::Problem;
+use bytes::Bytes;
 use forebay_messages::{ApiError, ErrorKind};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -10,13 +11,16 @@ use std::time::Duration;
 
 /// First allocation for a body; a client that announces more has to send it.
 const FIRST_BYTES: usize = 1 << 20;
+/// A body that came in one piece is kept as it came from so many bytes on, with the buffer that it came in; a smaller one
+/// is copied, as the buffer may be many times as large.
+const KEPT_BYTES_MIN: usize = 32_768;
 /// What a client sends on after it has been refused is read for so long, so that it sees the answer.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// A body that has come whole.
 pub struct Read {
     /// Its bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// Its part of the memory for bodies.
     pub held: Entered,
 }
@@ -37,7 +41,8 @@ pub async fn whole(app: &App, limits: &Limits, mut body: Incoming) -> Result<Rea
         return Err(Problem::busy("body_memory_bytes_max", limits.body_memory_bytes_max).closing());
     }
     let deadline = tokio::time::Instant::now() + Limits::ms(limits.body_timeout_ms);
-    let mut bytes = Vec::with_capacity((announced as usize).min(FIRST_BYTES));
+    let mut bytes = Vec::new();
+    let mut kept = None;
     let mut more = Vec::new();
     loop {
         let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
@@ -62,8 +67,16 @@ pub async fn whole(app: &App, limits: &Limits, mut body: Incoming) -> Result<Rea
                 return Err(Problem::busy("body_memory_bytes_max", limits.body_memory_bytes_max).closing());
             }
         }
+        if data.len() as u64 == announced && data.len() >= KEPT_BYTES_MIN {
+            kept = Some(data);
+            continue;
+        }
+        if bytes.is_empty() {
+            bytes.reserve_exact((announced as usize).min(FIRST_BYTES));
+        }
         bytes.extend_from_slice(&data);
     }
+    let bytes = kept.unwrap_or_else(|| Bytes::from(bytes));
     let held = if more.is_empty() { held } else { app.metrics.body_bytes.enter_with(bytes.len() as u64) };
     Ok(Read { bytes, held })
 }

@@ -395,7 +395,7 @@ fn edits_leave_the_rest_alone() {
     let edits = Edits { stream: Some(false), without: &["x"], ..Edits::default() };
     assert_eq!(
         String::from_utf8(request.body(&edits)).unwrap(),
-        r#"{"model":"a","messages":[{"role":"user","content":"\u00e9 \n"}],"max_tokens":5,"stream":false}"#
+        r#"{"model":"a", "messages":[{"role":"user","content":"\u00e9 \n"}],"max_tokens":5,"stream":false}"#
     );
 }
 

@@ -53,7 +53,7 @@ impl Echo {
             let retry_after_ms = (status == 429).then_some(FAULT_RETRY_AFTER_S * 1_000);
             return Err(Failure::Status { status, body: Bytes::from(body.to_string()), retry_after_ms });
         }
-        let body: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+        let body: Value = serde_json::from_slice(&call.body.whole()).unwrap_or_default();
         let answer = Answer::new(call.api, &body);
         Ok(EchoStream { api: call.api, answer, settings: self.settings, fault, id, at: At::Start })
     }

@@ -2,9 +2,9 @@
 //!
 //! A connection is driven by the task whose request it carries, not by one of its own: what has come from the engine is
 //! at hand without a change of tasks, however many pieces it is in.
+use super::Parts;
 use crate::metrics::Count;
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{handshake, SendRequest};
 use hyper::{Request, Response, Uri};
@@ -23,7 +23,7 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 
 /// A connection.
 struct Link {
-    sender: SendRequest<Full<Bytes>>,
+    sender: SendRequest<Parts>,
     /// Moves bytes when it is polled; `None` once it has ended.
     driver: Option<Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>>,
 }
@@ -78,6 +78,7 @@ impl Idle {
 
 /// The way to an engine.
 pub(super) struct Links {
+    server: Uri,
     connector: HttpsConnector<HttpConnector>,
     connects: Arc<Count>,
     idle: Arc<Idle>,
@@ -91,13 +92,13 @@ struct Failed {
 }
 
 impl Links {
-    pub(super) fn new(connector: HttpsConnector<HttpConnector>, connects: Arc<Count>) -> Self {
-        Links { connector, connects, idle: Arc::default() }
+    pub(super) fn new(connector: HttpsConnector<HttpConnector>, server: Uri, connects: Arc<Count>) -> Self {
+        Links { server, connector, connects, idle: Arc::default() }
     }
 
     /// Sends a request; comes back with the head of the answer. On a connection that has been used before and ends
     /// without a byte of an answer, it is sent once more on a new one.
-    pub(super) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Flow>, String> {
+    pub(super) async fn send(&self, request: Request<Parts>) -> Result<Response<Flow>, String> {
         let again = request.clone();
         match self.exchange(request, true).await {
             Ok(response) => Ok(response),
@@ -106,7 +107,7 @@ impl Links {
         }
     }
 
-    async fn exchange(&self, request: Request<Full<Bytes>>, may_reuse: bool) -> Result<Response<Flow>, Failed> {
+    async fn exchange(&self, request: Request<Parts>, may_reuse: bool) -> Result<Response<Flow>, Failed> {
         let idle = match may_reuse {
             true => poll_fn(|cx| Poll::Ready(self.idle.take(cx))).await,
             false => None,
@@ -114,9 +115,8 @@ impl Links {
         let used = idle.is_some();
         let mut link = match idle {
             Some(link) => link,
-            None => self.connect(request.uri()).await.map_err(|why| Failed { why, used })?,
+            None => self.connect().await.map_err(|why| Failed { why, used })?,
         };
-        let request = origin_form(request).map_err(|why| Failed { why, used: false })?;
         let mut answer = pin!(link.sender.send_request(request));
         let driver = &mut link.driver;
         let mut drive = |cx: &mut Context<'_>| {
@@ -135,10 +135,10 @@ impl Links {
         Ok(response.map(|body| Flow { link: Some(link), body, idle: self.idle.clone() }))
     }
 
-    async fn connect(&self, uri: &Uri) -> Result<Link, String> {
+    async fn connect(&self) -> Result<Link, String> {
         self.connects.add(1);
         let mut connector = self.connector.clone();
-        let io = connector.call(uri.clone()).await.map_err(|e| chain(e.as_ref()))?;
+        let io = connector.call(self.server.clone()).await.map_err(|e| chain(e.as_ref()))?;
         let (sender, driver) = handshake(io).await.map_err(|e| chain(&e))?;
         let mut link = Link { sender, driver: Some(Box::pin(driver)) };
         // it says whether it is ready only after it has been polled
@@ -149,16 +149,6 @@ impl Links {
         .await;
         Ok(link)
     }
-}
-
-/// A request as a server takes it: path alone in the request line, the host in its header.
-fn origin_form(mut request: Request<Full<Bytes>>) -> Result<Request<Full<Bytes>>, String> {
-    let host = request.uri().authority().map(|a| a.as_str().to_owned()).unwrap_or_default();
-    let host = hyper::header::HeaderValue::from_str(&host).map_err(|e| e.to_string())?;
-    request.headers_mut().insert(hyper::header::HOST, host);
-    let path = request.uri().path_and_query().map_or("/", |p| p.as_str()).parse().map_err(|e| format!("{e}"))?;
-    *request.uri_mut() = path;
-    Ok(request)
 }
 
 /// The body of an answer. Read to its end it gives its connection back; dropped before, it closes it.

@@ -3,9 +3,11 @@ pub mod breaker;
 mod echo;
 mod echo_text;
 mod link;
+mod parts;
 mod upstream;
 
 pub use echo_text::count_tokens;
+pub use parts::Parts;
 
 use crate::clock::now_ms;
 use crate::config::{EngineKind, EngineSettings, Limits};
@@ -57,7 +59,7 @@ pub struct Call {
     /// Headers that go along: `anthropic-version`, `anthropic-beta`, the request's id.
     pub headers: HeaderMap,
     /// The body; streamed replies are asked for in it.
-    pub body: Bytes,
+    pub body: Parts,
 }
 
 /// What an engine answered that is no stream.
@@ -187,7 +189,7 @@ impl Engine {
     /// Asks for a count of tokens; `None` if the engine does not count.
     pub async fn count(&self, call: Call) -> Option<u64> {
         match &self.way {
-            Way::Echo(_) => serde_json::from_slice(&call.body).ok().map(|body| count_tokens(&body)),
+            Way::Echo(_) => serde_json::from_slice(&call.body.whole()).ok().map(|body| count_tokens(&body)),
             Way::Upstream(upstream) if self.settings.kind == EngineKind::Messages => upstream.count(call).await,
             Way::Upstream(_) => None,
         }

@@ -1,12 +1,13 @@
 //! An engine behind a URL: a pool of connections, and nothing of the client but what is named here.
 use super::link::{Flow, Links};
-use super::{Call, Failure};
+use super::{Call, Failure, Parts};
 use crate::config::{EngineKind, EngineSettings, KeyHeader, Limits};
 use crate::metrics::Count;
 use bytes::{Bytes, BytesMut};
-use http_body_util::Full;
-use hyper::header::{HeaderName, HeaderValue, ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
-use hyper::{Method, Request, Response, StatusCode};
+use forebay_messages::header::ANTHROPIC_VERSION;
+use forebay_messages::Api;
+use hyper::header::{HeaderName, HeaderValue, ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, RETRY_AFTER};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::pki_types::pem::PemObject;
@@ -35,9 +36,43 @@ pub(super) enum Probe {
 
 pub(super) struct Upstream {
     links: Links,
-    url: String,
+    /// Request targets, by what is asked for.
+    targets: Targets,
+    host: HeaderValue,
     key: Option<(HeaderName, HeaderValue)>,
     anthropic: bool,
+}
+
+/// Request targets of an engine, made once.
+struct Targets {
+    messages: Uri,
+    count_tokens: Uri,
+    chat: Uri,
+    completions: Uri,
+    health: Uri,
+}
+
+impl Targets {
+    fn new(url: &Uri) -> Result<Self, String> {
+        let prefix = url.path().trim_end_matches('/');
+        let target = |path: &str| format!("{prefix}{path}").parse::<Uri>().map_err(|e| format!("{url}: {e}"));
+        Ok(Targets {
+            messages: target(Api::Messages.path())?,
+            count_tokens: target(Api::CountTokens.path())?,
+            chat: target(Api::Chat.path())?,
+            completions: target(Api::Completions.path())?,
+            health: target("/health")?,
+        })
+    }
+
+    fn of(&self, api: Api) -> &Uri {
+        match api {
+            Api::Messages => &self.messages,
+            Api::CountTokens => &self.count_tokens,
+            Api::Chat => &self.chat,
+            Api::Completions => &self.completions,
+        }
+    }
 }
 
 fn roots(file: &Path) -> Result<rustls::RootCertStore, String> {
@@ -84,33 +119,39 @@ impl Upstream {
             (name, value)
         });
         let anthropic = settings.kind == EngineKind::Messages;
-        Ok(Upstream { links: Links::new(connector, connects), url: settings.url.clone(), key, anthropic })
+        let url: Uri = settings.url.parse().map_err(|e| format!("{}: {e}", settings.url))?;
+        let host = url.authority().map_or("", |authority| authority.as_str());
+        let host = HeaderValue::from_str(host).map_err(|e| format!("{url}: {e}"))?;
+        let targets = Targets::new(&url)?;
+        Ok(Upstream { links: Links::new(connector, url, connects), host, targets, key, anthropic })
     }
 
-    fn request(&self, method: Method, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, Failure> {
-        let mut builder = Request::builder().method(method).uri(format!("{}{path}", self.url));
+    /// A request with these headers and those that each has.
+    fn request(&self, method: Method, target: &Uri, mut headers: HeaderMap, body: Parts) -> Request<Parts> {
+        headers.insert(HOST, self.host.clone());
         if let Some((name, value)) = &self.key {
-            builder = builder.header(name, value);
+            headers.insert(name, value.clone());
         }
-        builder.body(Full::new(body)).map_err(|e| Failure::Unreachable(e.to_string()))
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = target.clone();
+        *request.headers_mut() = headers;
+        request
     }
 
-    fn post(&self, call: Call, accept: &'static str) -> Result<Request<Full<Bytes>>, Failure> {
-        let mut request = self.request(Method::POST, call.api.path(), call.body)?;
-        let headers = request.headers_mut();
+    fn post(&self, call: Call, accept: &'static str) -> Request<Parts> {
+        let Call { api, mut headers, body } = call;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
-        for (name, value) in &call.headers {
-            headers.append(name, value.clone());
+        if self.anthropic {
+            let version = HeaderName::from_static(ANTHROPIC_VERSION);
+            headers.entry(version).or_insert(HeaderValue::from_static("2023-06-01"));
         }
-        if self.anthropic && !headers.contains_key("anthropic-version") {
-            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-        }
-        Ok(request)
+        self.request(Method::POST, self.targets.of(api), headers, body)
     }
 
     pub(super) async fn send(&self, call: Call) -> Result<Flow, Failure> {
-        let request = self.post(call, "text/event-stream")?;
+        let request = self.post(call, "text/event-stream");
         // the error names hosts and ports: it is for the log, never for a client
         let response = self.links.send(request).await.map_err(Failure::Unreachable)?;
         if response.status() == StatusCode::OK {
@@ -126,7 +167,7 @@ impl Upstream {
     }
 
     pub(super) async fn count(&self, call: Call) -> Option<u64> {
-        let request = self.post(call, "application/json").ok()?;
+        let request = self.post(call, "application/json");
         let answer = async {
             let response = self.links.send(request).await.ok()?;
             let sound = response.status() == StatusCode::OK;
@@ -139,9 +180,7 @@ impl Upstream {
 
     /// Does it answer HTTP at all, and not with a failure? Engines differ in what they have beside their API.
     pub(super) async fn probe(&self) -> Probe {
-        let Ok(request) = self.request(Method::GET, "/health", Bytes::new()) else {
-            return Probe::Unreachable;
-        };
+        let request = self.request(Method::GET, &self.targets.health, HeaderMap::new(), Parts::default());
         let answer = async {
             let Ok(response) = self.links.send(request).await else {
                 return Probe::Unreachable;

@@ -1,10 +1,9 @@
 //! Counts of tokens: an engine's own, or an estimate.
 use super::Asked;
 use crate::app::State;
-use crate::engine::Call;
+use crate::engine::{Call, Parts};
 use crate::problem::Problem;
 use crate::ticket::Ticket;
-use bytes::Bytes;
 use forebay_messages::{token_count, Api, ApiError, Edits, Limits, Request};
 
 /// Bytes of text for a token, where no engine counts: what English text has with the vocabularies of today.
@@ -12,7 +11,7 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 /// The body of the answer.
 pub(super) async fn count(state: &State, ticket: &Ticket, asked: &Asked) -> Result<String, Problem> {
-    let request = Request::check(Api::CountTokens, &asked.request.body, &Limits::default())
+    let request = Request::check(Api::CountTokens, &asked.body, &Limits::default())
         .map_err(|error| Problem::reject("contract", error))?;
     let allowed = asked.tenant.as_ref().and_then(|t| t.models.as_ref());
     let served: Vec<_> = state.engines.iter().filter(|e| e.settings.serves(&request.model)).collect();
@@ -21,7 +20,7 @@ pub(super) async fn count(state: &State, ticket: &Ticket, asked: &Asked) -> Resu
     }
     for engine in served {
         let name = engine.settings.rename.get(request.model.as_ref()).map(String::as_str);
-        let body = Bytes::from(request.body(&Edits { model: name, ..Edits::default() }));
+        let body = Parts::of(&asked.body, request.parts(&Edits { model: name, ..Edits::default() }));
         let call = Call { api: Api::CountTokens, headers: asked.engine_headers(&ticket.id), body };
         if let Some(tokens) = engine.count(call).await {
             return Ok(token_count(tokens));

@@ -8,7 +8,7 @@ use crate::goodput::{declared_tokens, Budget};
 use crate::metrics::Entered;
 use crate::problem::Problem;
 use crate::ticket::Ticket;
-use forebay_decide::exact::request as exact;
+use forebay_decide::exact::{json, request as exact};
 use forebay_messages::{Api, ApiError, ErrorKind};
 use forebay_spec::{Field, Kind, Record};
 use std::time::Instant;
@@ -27,12 +27,14 @@ const COMPLETION_MAX_TOKENS: u32 = forebay_messages::request::DEFAULT_COMPLETION
 pub(super) async fn decide(app: &App, state: &State, ticket: &mut Ticket, asked: &Asked) -> Result<Admitted, Problem> {
     let started = Instant::now();
     let bundle = state.config.policy.bundle();
-    let body = exact::body(&asked.request, bundle);
+    let body = json::read(&asked.body, &bundle.names);
     if let Some(reason) = exact::check_body(&asked.request, &body) {
         return Err(Problem::record(reason, exact::reject_text(reason, &body, bundle)));
     }
     let mut record = exact::record(&asked.request, &body, bundle, false, 0, 0);
     record.tenant = record.tenant.and_then(|key| state.config.policy.tenant_of(key));
+    // within `body_bytes_max`
+    record.body_bytes = asked.body.len() as u32;
     default_max_tokens(&mut record, asked.api, state);
     let model = exact::model(&body).map(|name| String::from_utf8_lossy(&name).into_owned());
     let stream = stream(app, state, &record)?;

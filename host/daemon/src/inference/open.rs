@@ -6,7 +6,7 @@ use super::Asked;
 use crate::app::{App, State};
 use crate::config::Limits;
 use crate::decision::{Decision, Slot, Taken, Waiting};
-use crate::engine::{Call, Engine, Failure, Place, Source};
+use crate::engine::{Call, Engine, Failure, Parts, Place, Source};
 use crate::problem::{Class, Problem};
 use crate::ticket::Ticket;
 use bytes::Bytes;
@@ -37,7 +37,7 @@ pub(super) async fn open(
     let Admitted { mut slot, mut place, tenant, stream } = admitted;
     ticket.admitted();
     let contract = forebay_messages::Limits::default();
-    let mut request = match Request::check(asked.api, &asked.request.body, &contract) {
+    let mut request = match Request::check(asked.api, &asked.body, &contract) {
         Ok(request) => request,
         Err(error) => {
             slot.invalid();
@@ -145,8 +145,8 @@ async fn attempt(
     let api = engine.speaks(asked.api).unwrap_or(asked.api);
     let options = options(&ticket.id, asked.api, api, request);
     let mut relay = Relay::new(&options).map_err(wrong)?;
-    let body = body_for(&engine, api, request).map_err(wrong)?;
-    let call = Call { api, headers: asked.engine_headers(&ticket.id), body: Bytes::from(body) };
+    let body = body_for(&engine, api, request, &asked.body).map_err(wrong)?;
+    let call = Call { api, headers: asked.engine_headers(&ticket.id), body };
     let first = deadline.min(Instant::now() + Limits::ms(limits.first_event_timeout_ms));
     let mut source = match tokio::time::timeout_at(first, engine.send(call)).await {
         Ok(Ok(source)) => source,
@@ -212,7 +212,7 @@ fn options(request_id: &str, client: Api, engine: Api, request: &Request<'_>) ->
 }
 
 /// The body for an engine: its own name of the model, and always a stream.
-fn body_for(engine: &Engine, api: Api, request: &Request<'_>) -> Result<Vec<u8>, ApiError> {
+fn body_for(engine: &Engine, api: Api, request: &Request<'_>, own: &Bytes) -> Result<Parts, ApiError> {
     let model = engine.settings.rename.get(request.model.as_ref()).map(String::as_str);
     match (request.api(), api) {
         (Api::Messages, Api::Chat) => {
@@ -221,13 +221,14 @@ fn body_for(engine: &Engine, api: Api, request: &Request<'_>) -> Result<Vec<u8>,
                 extensions: engine.settings.extensions,
                 max_completion_tokens: !engine.settings.extensions,
             };
-            Ok(convert::to_chat(request, &takes)?.body)
+            Ok(Bytes::from(convert::to_chat(request, &takes)?.body).into())
         }
-        (Api::Chat, Api::Messages) => Ok(convert::to_messages(request, model)?.body),
+        (Api::Chat, Api::Messages) => Ok(Bytes::from(convert::to_messages(request, model)?.body).into()),
         _ => {
             // an engine's own default may be far above what the request was admitted with
             let max_tokens = (!request.max_tokens_given).then_some(request.max_tokens);
-            Ok(request.body(&Edits { model, stream: Some(true), max_tokens, ..Edits::default() }))
+            let edits = Edits { model, stream: Some(true), max_tokens, ..Edits::default() };
+            Ok(Parts::of(own, request.parts(&edits)))
         }
     }
 }

@@ -3,6 +3,7 @@ use crate::app::{App, State, Tenant};
 use crate::metrics::Entered;
 use crate::problem::Problem;
 use crate::{access, read as body_read};
+use bytes::Bytes;
 use forebay_decide::exact::http::{Framing, Request};
 use forebay_messages::header::{ANTHROPIC_BETA, ANTHROPIC_VERSION, X_REQUEST_ID, X_STAINLESS_RETRY_COUNT};
 use forebay_messages::{Api, ErrorKind};
@@ -18,8 +19,10 @@ pub struct Asked {
     pub api: Api,
     /// Who asks.
     pub tenant: Option<Arc<Tenant>>,
-    /// As the exact reading takes it; its body is the client's.
+    /// As the exact reading takes it, without its body.
     pub request: Request,
+    /// The client's body.
+    pub body: Bytes,
     /// Headers that go to the engine.
     pub headers: HeaderMap,
     /// Its part of the memory for bodies.
@@ -49,7 +52,7 @@ pub async fn read(
         method: "POST".to_owned(),
         target: api.path().to_owned(),
         framing: Framing::ContentLength,
-        body: read.bytes,
+        body: Vec::new(),
         header_bytes: 0,
         credential,
         retry: retry_count(&head.headers),
@@ -57,7 +60,7 @@ pub async fn read(
         complete: true,
         error: None,
     };
-    Ok(Asked { api, tenant, request, headers: forwarded(&head.headers), held: read.held })
+    Ok(Asked { api, tenant, request, body: read.bytes, headers: forwarded(&head.headers), held: read.held })
 }
 
 /// How often the client has tried before; what is no number up to 255 says nothing.

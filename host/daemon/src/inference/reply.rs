@@ -81,7 +81,9 @@ impl Reply {
     pub(super) async fn run(mut self: Box<Self>, pieces: Pieces, mut ticket: Ticket) {
         ticket.status = 200;
         loop {
-            self.gather(&ticket).await;
+            if self.gather(&ticket).await.is_err() {
+                self.step = Step::ENDED;
+            }
             if self.step.first_token {
                 self.slot.first_token();
                 ticket.first_token();
@@ -98,29 +100,33 @@ impl Reply {
     }
 
     /// Takes in what the engine has sent by now: what comes close together goes to the client in one piece.
-    async fn gather(&mut self, ticket: &Ticket) {
+    async fn gather(&mut self, ticket: &Ticket) -> Result<(), ApiError> {
         if !matches!(self.source, Source::Upstream(_)) {
-            return;
+            return Ok(());
         }
         while !self.step.ended && self.out.len() < GATHER_BYTES_MAX {
             let Some(read) = now(self.source.next()).await else { break };
-            let step = self.take(read, ticket).unwrap_or(Step::ENDED);
+            let step = self.take(read, ticket)?;
             self.step = Step { first_token: self.step.first_token || step.first_token, ended: step.ended };
         }
+        Ok(())
     }
 
     /// The whole reply, put together.
     pub(super) async fn whole(mut self, ticket: &mut Ticket) -> Result<Vec<u8>, Problem> {
         let mut failed = None;
         loop {
+            let gathered = self.gather(ticket).await;
             if self.step.first_token {
                 self.slot.first_token();
                 ticket.first_token();
             }
-            if self.step.ended {
-                break;
-            }
-            match self.next(ticket).await {
+            let next = match gathered {
+                Ok(()) if self.step.ended => break,
+                Ok(()) => self.next(ticket).await,
+                Err(error) => Err(error),
+            };
+            match next {
                 Ok(step) => self.step = step,
                 Err(error) => {
                     failed = Some(error);

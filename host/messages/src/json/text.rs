@@ -9,36 +9,40 @@ const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
-/// Bytes that are looked at as one in long strings; the loop over them becomes vector instructions.
-const BLOCK_BYTES: usize = 32;
+/// Bytes that are looked at in one go; of a text with many ends not more than so many are looked at in vain.
+const WINDOW_BYTES: usize = 512;
 
-/// Skips whole blocks without a quote, a backslash, or a byte below 0x20.
-fn plain_blocks(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK_BYTES>()) {
-        if block.iter().fold(false, |hit, &b| hit | (b == b'"') | (b == b'\\') | (b < 0x20)) {
+/// See [`plain_end`]; for what is longer than a word, with the machine's vector instructions.
+fn long_end(bytes: &[u8], mut at: usize) -> usize {
+    for window in bytes.get(at..).unwrap_or_default().chunks(WINDOW_BYTES) {
+        let end = memchr::memchr2(b'"', b'\\', window).unwrap_or(window.len());
+        let text = window.get(..end).unwrap_or_default();
+        if text.iter().fold(u8::MAX, |least, &b| least.min(b)) < 0x20 {
+            return at + text.iter().position(|&b| b < 0x20).unwrap_or(end);
+        }
+        at += end;
+        if end < window.len() {
             break;
         }
-        at += BLOCK_BYTES;
     }
     at
 }
 
 /// First byte from `at` on that is a quote, a backslash, or below 0x20; the length if there is none.
-pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = zeros(word ^ (ONES * b'"' as u64));
-        let backslash = zeros(word ^ (ONES * b'\\' as u64));
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let hit = quote | backslash | control;
-        if hit != 0 {
-            return at + hit.trailing_zeros() as usize / 8;
-        }
-        // names and the like have ended by now
-        at = plain_blocks(bytes, at + 8);
+pub(super) fn plain_end(bytes: &[u8], at: usize) -> usize {
+    let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+        let rest = bytes.get(at..).unwrap_or_default();
+        return at + rest.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(rest.len());
+    };
+    let word = u64::from_le_bytes(*chunk);
+    let quote = zeros(word ^ (ONES * b'"' as u64));
+    let backslash = zeros(word ^ (ONES * b'\\' as u64));
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    let hit = quote | backslash | control;
+    if hit != 0 {
+        return at + hit.trailing_zeros() as usize / 8;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(rest.len())
+    long_end(bytes, at + 8)
 }
 
 fn hex4(bytes: &[u8], at: usize) -> Option<u32> {

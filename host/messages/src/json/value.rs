@@ -34,6 +34,11 @@ impl<'d, 'a> Value<'d, 'a> {
         (self.kind() == Kind::String).then_some((before, behind))
     }
 
+    /// The text from the start of one value in it to the end of another.
+    pub(crate) fn between(self, first: Self, last: Self) -> Option<&'a str> {
+        self.doc.text.get(first.place().start..last.place().end)
+    }
+
     /// Where it stands in the text.
     fn place(self) -> Range<usize> {
         self.doc.nodes.get(self.at).map_or(0..0, |node| node.start as usize..node.end as usize)

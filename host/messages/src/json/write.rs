@@ -43,6 +43,11 @@ impl<'o> Object<'o> {
         Object { out, first: true }
     }
 
+    /// An object that has begun elsewhere.
+    pub(crate) fn inside(out: &'o mut String) -> Self {
+        Object { out, first: true }
+    }
+
     /// Writes a name; the caller writes the value.
     pub(crate) fn name(&mut self, name: &str) -> &mut String {
         if !self.first {

@@ -161,10 +161,16 @@ impl<'a> Request<'a> {
         self.api
     }
 
-    /// The body for an engine of the same API, with these changes. One copy, in the order of the request; of top-level
-    /// members with one name only the last, which is the one that was checked.
+    /// The body for an engine of the same API, with these changes, in the order of the request; of top-level members with
+    /// one name only the last, which is the one that was checked.
     pub fn body(&self, edits: &Edits<'_>) -> Vec<u8> {
-        edit::body(self, edits)
+        self.parts(edits).concat().into_bytes()
+    }
+
+    /// The same in parts, which are the body when they are put together: what stays is the client's own text and is not
+    /// copied.
+    pub fn parts(&self, edits: &Edits<'_>) -> Vec<Cow<'a, str>> {
+        edit::parts(self, edits)
     }
 
     pub(crate) fn root(&self) -> Value<'_, 'a> {

@@ -16,24 +16,29 @@ pub(super) fn string_end(body: &[u8], at: usize) -> Result<usize, usize> {
 }
 
 /// The first quote, backslash or control character at or after `at`, or the end.
-fn plain_end(body: &[u8], mut at: usize) -> usize {
+fn plain_end(body: &[u8], at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     // a byte is 0 where its high bit comes out set; borrows only make false alarms, which the loop below settles
     let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGHS;
-    while let Some(chunk) = body.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+    let rest = body.get(at..).unwrap_or_default();
+    if let Some(chunk) = rest.first_chunk::<8>() {
         let x = u64::from_le_bytes(*chunk);
         let control = x.wrapping_sub(ONES * 0x20) & !x & HIGHS;
-        let found = zero(x ^ (ONES * u64::from(b'"'))) | zero(x ^ (ONES * u64::from(b'\\'))) | control;
-        if found != 0 {
-            break;
+        if zero(x ^ (ONES * u64::from(b'"'))) | zero(x ^ (ONES * u64::from(b'\\'))) | control == 0 {
+            return long_end(body, at + 8);
         }
-        at += 8;
     }
-    while body.get(at).is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\') {
-        at += 1;
-    }
-    at
+    at + rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\').unwrap_or(rest.len())
+}
+
+/// The same for what is longer than a word, with the machine's vector instructions.
+fn long_end(body: &[u8], at: usize) -> usize {
+    let rest = body.get(at..).unwrap_or_default();
+    let text = &rest[..memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())];
+    let least = text.iter().fold(u8::MAX, |least, &b| least.min(b));
+    let control = if least < 0x20 { text.iter().position(|&b| b < 0x20) } else { None };
+    at + control.unwrap_or(text.len())
 }
 
 /// The character that the escape at `at` stands for, and the offset behind it; or the offset of the fault.
