@@ -1,12 +1,6 @@
 //! What operators see.
 use crate::common::client::{get, post, request, Connection};
 use crate::common::*;
-use std::collections::BTreeMap;
-
-fn figures(page: &str) -> BTreeMap<String, f64> {
-    let lines = page.lines().filter(|l| !l.starts_with('#'));
-    lines.map(|l| l.rsplit_once(' ').unwrap()).map(|(n, v)| (n.to_owned(), v.parse().unwrap())).collect()
-}
 
 #[tokio::test]
 async fn metrics_are_prometheus_and_their_sums_hold() {

@@ -6,6 +6,7 @@ mod admin;
 mod cancel;
 mod commands;
 mod common;
+mod cut_points;
 mod drain;
 mod engines;
 mod examples;

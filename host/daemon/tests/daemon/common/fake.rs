@@ -25,6 +25,15 @@ impl Fake {
         F: Fn(Connection<TcpStream>) -> W + Send + Sync + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
+        Fake::start_with(move |connection, _| answer(connection)).await
+    }
+
+    /// Answers each request by this, which also gets its text.
+    pub(crate) async fn start_with<F, W>(answer: F) -> Fake
+    where
+        F: Fn(Connection<TcpStream>, String) -> W + Send + Sync + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let fake = Fake { address: listener.local_addr().unwrap(), seen: Arc::default(), open: Arc::default() };
         let (seen, open, answer) = (fake.seen.clone(), fake.open.clone(), Arc::new(answer));
@@ -35,14 +44,46 @@ impl Fake {
                     open.fetch_add(1, Ordering::Relaxed);
                     let mut connection = Connection::new(socket);
                     if let Some(text) = connection.request().await {
-                        seen.lock().unwrap().push(text);
-                        answer(connection).await;
+                        seen.lock().unwrap().push(text.clone());
+                        answer(connection, text).await;
                     }
                     open.fetch_sub(1, Ordering::Relaxed);
                 });
             }
         });
         fake
+    }
+
+    /// Sends so much of `bytes` as the prompt says, `at=N`, and then does what it says: `do=whole`, `do=kill`,
+    /// `do=stall`, `do=garbage`, `do=slow` (all of it, byte by byte).
+    pub(crate) async fn told(bytes: Vec<u8>) -> Fake {
+        Fake::start_with(move |mut connection, text| {
+            let bytes = bytes.clone();
+            let word = |name: &str| text.split_once(name).map_or("", |(_, rest)| &rest[..rest.find(' ').unwrap_or(0)]);
+            let at = word("at=").parse().unwrap_or(usize::MAX).min(bytes.len());
+            let what = word("do=").to_owned();
+            async move {
+                match what.as_str() {
+                    "slow" => {
+                        for byte in &bytes {
+                            if connection.socket.write_all(&[*byte]).await.is_err() {
+                                return;
+                            }
+                            tokio::task::yield_now().await;
+                        }
+                    }
+                    "whole" => drop(connection.socket.write_all(&bytes).await),
+                    what => {
+                        let more: &[u8] = if what == "garbage" { b"\xff\x00 data: {\r\n\r\nzz" } else { b"" };
+                        let _ = connection.socket.write_all(&[&bytes[..at], more].concat()).await;
+                        if what == "stall" {
+                            connection.is_closed().await;
+                        }
+                    }
+                }
+            }
+        })
+        .await
     }
 
     /// Answers each request with these bytes, a piece at a time, and closes.

@@ -4,6 +4,7 @@ pub(crate) mod fake;
 pub(crate) mod process;
 
 use forebay_daemon::{Config, Daemon};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -21,6 +22,11 @@ pub(crate) const LISTEN: &str = "[[listen]]\naddress = \"127.0.0.1:0\"\n[admin]\
 
 /// How long a test waits for what has to come.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Are the heavy tests to run with all they have?
+pub(crate) fn slow() -> bool {
+    std::env::var("FOREBAY_SLOW").is_ok_and(|v| v == "1")
+}
 
 /// A daemon with these engines and settings.
 pub(crate) async fn daemon(rest: &str) -> Daemon {
@@ -49,6 +55,36 @@ pub(crate) fn engine(name: &str, kind: &str, address: SocketAddr) -> String {
 /// Where clients come to.
 pub(crate) fn address(daemon: &Daemon) -> SocketAddr {
     daemon.addresses()[0]
+}
+
+/// The figures of a page of metrics, by name and label.
+pub(crate) fn figures(page: &str) -> BTreeMap<String, f64> {
+    let lines = page.lines().filter(|l| !l.starts_with('#'));
+    lines.map(|l| l.rsplit_once(' ').unwrap()).map(|(n, v)| (n.to_owned(), v.parse().unwrap())).collect()
+}
+
+/// Which sum of a page of metrics does not hold, or which gauge is not at zero, when nothing runs.
+pub(crate) fn complaint(figures: &BTreeMap<String, f64>) -> Option<String> {
+    let sum =
+        |name: &str| figures.iter().filter(|(n, _)| n.split('{').next() == Some(name)).map(|(_, v)| v).sum::<f64>();
+    let sums =
+        [("forebay_requests_total", "forebay_outcomes_total"), ("forebay_admitted_total", "forebay_released_total")];
+    let gauges = [
+        "forebay_requests_in_progress",
+        "forebay_connections",
+        "forebay_streams",
+        "forebay_body_bytes",
+        "forebay_running",
+        "forebay_tenant_running",
+        "forebay_engine_running",
+    ];
+    let uneven = sums.into_iter().find(|(all, parts)| sum(all) != sum(parts));
+    // without tenants a page has none of theirs
+    let missing = |name: &str| name != "forebay_tenant_running" && !figures.keys().any(|n| n.starts_with(name));
+    let taken = gauges.into_iter().find(|name| sum(name) != 0.0 || missing(name));
+    uneven
+        .map(|(all, parts)| format!("{all} is {}, the sum of {parts} {}", sum(all), sum(parts)))
+        .or_else(|| taken.map(|name| format!("{name} is {}", sum(name))))
 }
 
 /// Waits until nothing runs, and checks that the sums hold.
