@@ -136,7 +136,7 @@ def cmd_fuzz(args):
     parser.add_argument("--seconds", type=int, default=60, help="time for each target (default 60)")
     options = parser.parse_args(args)
     machine.ensure()
-    # the targets read these two names: testbench/tests/fuzz.rs
+    # the targets read these two names: testbench/tests/fuzz/target.rs
     env = {"FOREBAY_FUZZ_SECONDS": str(options.seconds)}
     if options.target:
         env["FOREBAY_FUZZ_TARGET"] = options.target
@@ -171,7 +171,7 @@ def cmd_wave(args):
 def cmd_slow(args):
     machine.ensure()
     env = {"FOREBAY_SLOW": "1"}
-    return call(["cargo", "test", "--release", "--no-fail-fast", "-p", "forebay-testbench", *args, "--", "--nocapture"], env)
+    return call(["cargo", "test", "--release", "--no-fail-fast", "-p", "forebay-testbench", "-p", "forebay-daemon", *args, "--", "--nocapture"], env)
 
 
 def cmd_tidy(args):

@@ -7,20 +7,6 @@ use forebay_messages::{Api, ErrorKind, Relay};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 
-const TEXT: &str = "h\u{e9}llo \u{5317}\u{1f642}\n";
-
-fn expected(stop_reason: &str, input_tokens: u64) -> Reply {
-    Reply {
-        text: TEXT.to_owned(),
-        thinking: "hm".to_owned(),
-        tools: vec![("get".to_owned(), "{\"city\": \"Paris\"}".to_owned())],
-        stop_reason: Some(stop_reason.to_owned()),
-        input_tokens,
-        output_tokens: 12,
-        error: None,
-    }
-}
-
 #[test]
 fn all_ways_between_the_apis() {
     let (from_messages, from_chat) = (messages_stream().concat(), chat_stream().concat());

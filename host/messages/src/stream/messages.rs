@@ -25,6 +25,17 @@ struct Block {
 }
 
 impl Block {
+    /// The member that a delta of this kind adds to its block.
+    fn member(delta: &str) -> Option<&'static str> {
+        match delta {
+            "text_delta" => Some("text"),
+            "thinking_delta" => Some("thinking"),
+            "signature_delta" => Some("signature"),
+            "input_json_delta" => Some("partial_json"),
+            _ => None,
+        }
+    }
+
     /// May a delta of this kind stand in it? Kinds that are not known may stand anywhere.
     fn takes(&self, delta: &str) -> bool {
         match delta {
@@ -151,7 +162,7 @@ impl MessagesGuard {
         }
         let Ok(doc) = Doc::of(data) else { return self.broken("an event is no JSON") };
         let root = doc.root();
-        let kind = root.text_of("type").unwrap_or(name.into());
+        let Some(kind) = root.text_of("type") else { return self.untyped(name, root, sink) };
         match kind.as_ref() {
             "message_start" => self.start(root.get("message"), sink),
             "content_block_start" => self.block_start(root, data, sink),
@@ -168,10 +179,26 @@ impl MessagesGuard {
             "ping" if self.started => sink.event("ping", r#"{"type":"ping"}"#),
             "ping" => {}
             "error" => self.fail(in_stream(data)),
-            _ if root.some("error").is_some() => self.fail(in_stream(data)),
-            // what comes with a later version is for the client to judge
-            other if self.started && root.kind() == Kind::Object && !other.is_empty() => sink.event(other, data),
+            kind if is_error(kind, root) => self.fail(in_stream(data)),
+            // what comes with a later version is for the client to judge; a name with a line end would be events of its own
+            other if self.started && root.kind() == Kind::Object && is_name(other) => sink.event(other, data),
             _ => self.seen.repairs += 1,
+        }
+    }
+
+    /// Clients look at the type in the data: an event whose name alone says what it is gets one.
+    fn untyped(&mut self, name: &str, root: Value<'_, '_>, sink: &mut dyn Sink) {
+        if root.kind() == Kind::Object && is_name(name) {
+            self.seen.repairs += 1;
+            let data = object(|event| {
+                event.string("type", name);
+                copy(Some(root), event, &["type"]);
+            });
+            return self.event(name, &data, sink);
+        }
+        match root.some("error") {
+            Some(_) => self.fail(in_stream(root.raw())),
+            None => self.seen.repairs += 1,
         }
     }
 
@@ -249,13 +276,12 @@ impl MessagesGuard {
         }
         let index = root.get("index").map(Value::raw).and_then(|raw| raw.parse().ok());
         let lacks = match kind.as_ref() {
-            "text" => block.get("text").is_none(),
-            "thinking" => block.get("thinking").is_none(),
+            "text" | "thinking" => block.text_of(&kind).is_none(),
             "tool_use" => {
                 if block.filled("name").is_none() {
                     return self.broken("a tool is called without a name");
                 }
-                block.filled("id").is_none() || block.get("input").is_none()
+                block.filled("id").is_none() || block.some("input").is_none()
             }
             _ => false,
         };
@@ -298,6 +324,12 @@ impl MessagesGuard {
         let Some((delta, kind)) = root.get("delta").and_then(|delta| Some((delta, delta.text_of("type")?))) else {
             return self.broken("a delta has no type");
         };
+        match Block::member(&kind).map(|member| delta.some(member)) {
+            // it says nothing, and clients would add what is not there to what they have
+            Some(None) => return self.seen.repairs += 1,
+            Some(Some(text)) if text.kind() != Kind::String => return self.broken("the text of a delta is no text"),
+            _ => {}
+        }
         self.need_start(sink);
         let index: Option<i64> = root.get("index").map(Value::raw).and_then(|raw| raw.parse().ok());
         let exact = kind == "input_json_delta" && index.is_some_and(|index| index >= 0);
@@ -395,6 +427,16 @@ impl MessagesGuard {
         self.seen.stop_reason = Doc::of(&reason).ok().and_then(|doc| doc.root().text().map(|text| text.into_owned()));
         self.seen.ended = true;
     }
+}
+
+/// Servers report errors in forms of their own: what they say in them is for nobody but us.
+fn is_error(kind: &str, root: Value<'_, '_>) -> bool {
+    let named = kind.ends_with("error") || kind.ends_with("Error");
+    named || root.some("error").is_some() || root.get("object").is_some_and(|object| object.is("error"))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(char::is_control)
 }
 
 /// Copies the members of an object but these.

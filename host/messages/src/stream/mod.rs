@@ -23,10 +23,14 @@ pub trait Sink {
     fn event(&mut self, name: &str, data: &str);
 }
 
-/// Written as an event stream.
+/// Written as an event stream: the data is JSON, and comes in one line, as clients that read by lines expect.
 impl Sink for Vec<u8> {
     fn event(&mut self, name: &str, data: &str) {
-        crate::sse::write(self, name, data);
+        match memchr::memchr2(b'\n', b'\r', data.as_bytes()) {
+            None => crate::sse::write(self, name, data),
+            // line ends stand between the tokens of JSON only
+            Some(_) => crate::sse::write(self, name, &data.replace(['\n', '\r'], " ")),
+        }
     }
 }
 

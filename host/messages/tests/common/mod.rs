@@ -126,6 +126,9 @@ impl Client {
         ensure(self.open.is_none() && !self.delta, "block in a block, or behind message_delta")?;
         self.open = block["type"].as_str().map(str::to_owned);
         ensure(self.open.is_some(), "no type")?;
+        for (kind, member) in [("text", "text"), ("thinking", "thinking")] {
+            ensure(block["type"] != kind || block[member].is_string(), "a block without its text")?;
+        }
         self.reply.text += block["text"].as_str().unwrap_or_default();
         if block["type"] == "tool_use" {
             ensure(block["id"].as_str().is_some_and(|id| !id.is_empty()), "no id")?;
@@ -136,6 +139,9 @@ impl Client {
 
     fn part(&mut self, part: &Value) -> Result<(), String> {
         let kind = self.open.as_deref().ok_or("delta outside of a block")?;
+        if kind.ends_with("_use") && kind != "tool_use" {
+            return Ok(());
+        }
         let (wanted, member, text) = match part["type"].as_str().ok_or("no type")? {
             "text_delta" => ("text", "text", &mut self.reply.text),
             "thinking_delta" => ("thinking", "thinking", &mut self.reply.thinking),
@@ -295,4 +301,20 @@ pub(crate) fn chat_stream() -> Vec<String> {
         format!("data: {usage}\n\n"),
         "data: [DONE]\n\n".to_owned(),
     ]
+}
+
+/// The text in [`messages_stream`] and [`chat_stream`].
+pub(crate) const TEXT: &str = "h\u{e9}llo \u{5317}\u{1f642}\n";
+
+/// What a client has of them at the end.
+pub(crate) fn expected(stop_reason: &str, input_tokens: u64) -> Reply {
+    Reply {
+        text: TEXT.to_owned(),
+        thinking: "hm".to_owned(),
+        tools: vec![("get".to_owned(), "{\"city\": \"Paris\"}".to_owned())],
+        stop_reason: Some(stop_reason.to_owned()),
+        input_tokens,
+        output_tokens: 12,
+        error: None,
+    }
 }

@@ -46,8 +46,15 @@ fn text_block(raw: &str) -> String {
     object(|block| block.string("type", "text").raw("text", raw).done())
 }
 
+/// May images stand in the content of a message?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Images {
+    Some,
+    None,
+}
+
 /// Content as blocks. Empty texts, which the Messages API refuses, are left out.
-fn blocks(message: Value<'_, '_>, path: &Path<'_>) -> Result<Vec<String>, ApiError> {
+fn blocks(message: Value<'_, '_>, path: &Path<'_>, images: Images) -> Result<Vec<String>, ApiError> {
     let path = path.name("content");
     let Some(content) = message.some("content") else { return Ok(Vec::new()) };
     if content.kind() == Kind::String {
@@ -63,6 +70,10 @@ fn blocks(message: Value<'_, '_>, path: &Path<'_>) -> Result<Vec<String>, ApiErr
         let path = path.index(i);
         match part.text_of("type").unwrap_or_default().as_ref() {
             kind @ ("text" | "refusal") => list.extend(part.filled(kind).map(|text| text_block(text.raw()))),
+            "image_url" if images == Images::None => {
+                let what = "an image can be carried in messages of the user only, and in results of tools";
+                return Err(path.error(what));
+            }
             "image_url" => {
                 let url = part.get("image_url").and_then(|image| image.text_of("url")).unwrap_or_default();
                 list.push(image(&url, &path)?);
@@ -120,7 +131,7 @@ impl Turns {
     }
 
     fn system(&mut self, message: Value<'_, '_>, path: &Path<'_>) -> Result<(), ApiError> {
-        let blocks = blocks(message, path)?;
+        let blocks = blocks(message, path, Images::None)?;
         if self.messages.is_empty() && self.results.is_empty() {
             blocks.iter().for_each(|block| add(&mut self.system, block));
         } else if !blocks.is_empty() {
@@ -132,7 +143,7 @@ impl Turns {
 
     fn user(&mut self, message: Value<'_, '_>, path: &Path<'_>) -> Result<(), ApiError> {
         let mut all = std::mem::take(&mut self.results);
-        all.extend(blocks(message, path)?);
+        all.extend(blocks(message, path, Images::Some)?);
         if all.is_empty() {
             return Err(path.name("content").error("it is empty; give it text"));
         }
@@ -141,7 +152,7 @@ impl Turns {
     }
 
     fn result(&mut self, message: Value<'_, '_>, path: &Path<'_>) -> Result<(), ApiError> {
-        let content = blocks(message, path)?;
+        let content = blocks(message, path, Images::Some)?;
         let id = message.get("tool_call_id").map_or("\"\"", Value::raw);
         self.results.push(object(|block| {
             block.string("type", "tool_result").raw("tool_use_id", id);
@@ -152,7 +163,7 @@ impl Turns {
 
     fn assistant(&mut self, message: Value<'_, '_>, path: &Path<'_>) -> Result<(), ApiError> {
         self.flush();
-        let mut all = blocks(message, path)?;
+        let mut all = blocks(message, path, Images::None)?;
         if let Some(refusal) = message.filled("refusal") {
             all.push(text_block(refusal.raw()));
         }
