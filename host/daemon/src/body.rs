@@ -8,6 +8,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+/// Bytes of a whole reply that are handed over at once: of what a client does not take, no more than that is held by its
+/// connection, and the limit of its time sees that it takes nothing.
+const PIECE_BYTES: usize = 65_536;
+
 /// Where the writer of a stream puts its next piece.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces(Arc<Mutex<Option<Bytes>>>);
@@ -67,6 +71,7 @@ impl ReplyBody {
 impl Kind {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         match self {
+            Kind::Whole(Some(bytes)) if bytes.len() > PIECE_BYTES => Poll::Ready(Some(bytes.split_to(PIECE_BYTES))),
             Kind::Whole(bytes) => Poll::Ready(bytes.take()),
             Kind::Stream { writer, pieces } => {
                 if let Some(future) = writer {

@@ -130,6 +130,8 @@ pub struct Metrics {
     pub connections: Gauge,
     /// Connections that were one too many.
     pub connections_refused: Count,
+    /// Of these, those that are being told so.
+    pub turned_away: Gauge,
     /// TLS handshakes that failed.
     pub handshakes_failed: Count,
     /// Connections closed by a limit of time: header, idle, write.

@@ -12,6 +12,8 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+/// Connections over the limit that are told so at once; more are closed without a word.
+const TURNED_AWAY_MAX: u64 = 256;
 /// After an error of accept, such as no file descriptor left.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -119,7 +121,14 @@ fn take(stream: TcpStream, peer: SocketAddr, tls: Option<&Arc<TlsSlot>>, app: &A
     let _ = stream.set_nodelay(true);
     if open.value() > limits.connections_max {
         app.metrics.connections_refused.add(1);
-        tokio::spawn(connection::turn_away(stream, tls.is_some(), limits));
+        let told = app.metrics.turned_away.enter();
+        if told.value() <= TURNED_AWAY_MAX {
+            let tls = tls.is_some();
+            tokio::spawn(async move {
+                connection::turn_away(stream, tls, limits).await;
+                drop(told);
+            });
+        }
         return;
     }
     let (app, tls) = (app.clone(), tls.cloned());

@@ -128,7 +128,7 @@ async fn a_client_that_opens_no_window_is_cut_off() {
 }
 
 /// A certificate for `localhost`, in files; the certificate itself as PEM.
-fn certificate(folder: &Path) -> String {
+pub(crate) fn certificate(folder: &Path) -> String {
     let rcgen::CertifiedKey { cert, signing_key } =
         rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     std::fs::write(folder.join("chain.pem"), cert.pem()).unwrap();
@@ -151,7 +151,7 @@ async fn tls(
     tokio_rustls::TlsConnector::from(Arc::new(config)).connect("localhost".try_into().unwrap(), socket).await
 }
 
-const TLS_LISTEN: &str = "log.requests = false\n[[listen]]\naddress = \"127.0.0.1:0\"\ncertificate_file = \"chain.pem\"\nkey_file = \"key.pem\"\n";
+pub(crate) const TLS_LISTEN: &str = "log.requests = false\n[[listen]]\naddress = \"127.0.0.1:0\"\ncertificate_file = \"chain.pem\"\nkey_file = \"key.pem\"\n";
 
 #[tokio::test]
 async fn tls_with_both_protocols_and_a_new_certificate_by_reload() {

@@ -3,6 +3,7 @@
 
 mod access;
 mod admin;
+mod attacks;
 mod cancel;
 mod commands;
 mod common;
