@@ -86,6 +86,8 @@ fn connections(page: &mut Page, app: &App) {
     page.labelled(head, "limit", expired);
     page.one("streams", "gauge", "Streamed replies open.", m.streams.get());
     page.one("body_bytes", "gauge", "Bytes of bodies held.", m.body_bytes.get());
+    let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
+    page.one("tasks", "gauge", "Tasks of the server: one a connection, and a few of its own.", tasks);
     page.one("draining", "gauge", "1 once the daemon is to be left alone.", app.leaving.load(Relaxed).into());
 }
 

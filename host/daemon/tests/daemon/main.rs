@@ -16,6 +16,7 @@ mod handover;
 mod http2;
 mod keys;
 mod limits;
+mod load;
 mod pages;
 mod refuse;
 mod reload;
