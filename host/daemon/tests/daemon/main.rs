@@ -5,6 +5,7 @@ mod access;
 mod admin;
 mod attacks;
 mod cancel;
+mod cases;
 mod commands;
 mod common;
 mod cut_points;
@@ -12,6 +13,8 @@ mod drain;
 mod engines;
 mod examples;
 mod folder;
+#[path = "../../../messages/tests/common/mod.rs"]
+mod grammar;
 mod handover;
 mod http2;
 mod keys;
