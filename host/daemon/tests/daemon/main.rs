@@ -10,6 +10,7 @@ mod commands;
 mod common;
 mod cut_points;
 mod drain;
+mod edges;
 mod engines;
 mod examples;
 mod folder;
