@@ -130,6 +130,13 @@ def cmd_clients(args):
     return clients.llama() if options.engines else clients.echo()
 
 
+def cmd_deb(args):
+    no_arguments("deb", args)
+    import deb
+
+    return deb.main()
+
+
 def cmd_fuzz(args):
     parser = parser_for("fuzz", COMMANDS["fuzz"][0])
     parser.add_argument("target", nargs="?", help="one target; all of them if left out")
@@ -220,6 +227,7 @@ COMMANDS = {
     "synth": ("LUT, FF, BRAM and logic depth of each block; writes hdl/synthesis.md (--check: is it stale?)", cmd_synth),
     "bench": ("measure speed: simulation, twin, reference; `bench study`: scheduling policies; `bench peers`: gateways", cmd_bench),
     "clients": ("official clients against the daemon and its echo engine; --engines: and a real llama.cpp", cmd_clients),
+    "deb": ("the Debian package of forebayd, and what is in it", cmd_deb),
     "fuzz": ("fuzz one target or all, --seconds for each", cmd_fuzz),
     "wave": ("replay a capture through the RTL and write build/wave.vcd", cmd_wave),
     "slow": ("the long tests: many seeds, full traces", cmd_slow),

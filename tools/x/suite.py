@@ -68,6 +68,7 @@ def parts():
         Part("demo", [*x, "demo"]),
         Part("official clients", [*x, "clients"]),
         Part("official clients and llama.cpp", [*x, "clients", "--engines"], heavy=True),
+        Part("Debian package", [*x, "deb"], heavy=True),
         Part("fuzz, short", [*x, "fuzz", "--seconds", "20"], heavy=True),
         Part("synthesis", [*x, "synth", "--compare"], heavy=True),
     ]

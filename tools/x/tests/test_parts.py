@@ -11,12 +11,28 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import base  # noqa: E402
 import clients  # noqa: E402
+import deb  # noqa: E402
 import licences  # noqa: E402
 import netlist  # noqa: E402
 import rtl  # noqa: E402
 import step  # noqa: E402
 import suite  # noqa: E402
 import synth  # noqa: E402
+
+
+class Package(unittest.TestCase):
+    def lines(self, content):
+        head = "drwxr-xr-x 0/0               0 2026-11-30 09:00 ./usr/bin/\n"
+        return head + "".join(f"-{mode} root/root  12 2026-11-30 09:00 ./{path}\n" for path, mode in content.items())
+
+    def test_what_is_in_it(self):
+        self.assertEqual(list(deb.faults(self.lines(deb.CONTENT))), [])
+        without = {path: mode for path, mode in deb.CONTENT.items() if path != deb.CONFIG}
+        self.assertEqual(list(deb.faults(self.lines(without))), [f"{deb.CONFIG} is missing"])
+        loose = {**deb.CONTENT, deb.CONFIG: "rw-rw-rw-"}
+        self.assertEqual(list(deb.faults(self.lines(loose))), [f"{deb.CONFIG} has mode rw-rw-rw-, not rw-r--r--"])
+        foreign = self.lines(deb.CONTENT) + "-rw-r--r-- me/me 1 2026-11-30 09:00 ./usr/share/a b\n"
+        self.assertEqual(list(deb.faults(foreign)), ["usr/share/a b belongs to me/me, not to root"])
 
 
 class Licences(unittest.TestCase):
