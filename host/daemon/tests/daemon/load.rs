@@ -2,19 +2,19 @@
 use crate::common::client::{get, request, Connection};
 use crate::common::process::Process;
 use crate::common::*;
+use forebay_spec::burst::NODE_SLOTS_MAX;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A process with these settings, levels that hold all, and an admin listener whose address nobody else has.
+/// A process with these settings, and an admin listener whose address nobody else has.
 fn process(folder: &Path, engine: &str) -> (Process, SocketAddr) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let own = std::process::id();
     let admin = format!("127.{}.{}.{}:9090", 1 + own % 200, (own >> 8) % 250, 1 + NEXT.fetch_add(1, Relaxed) % 250);
     let name = format!("{}.toml", NEXT.load(Relaxed));
-    std::fs::write(folder.join("p.toml"), format!("[levels]\nlimits = {:?}\n", [60_000; 8])).unwrap();
     let text = format!(
-        "policy = \"p.toml\"\nlog.requests = false\n[[listen]]\naddress = \"127.0.0.1:0\"\n[admin]\naddress = \"{admin}\"\n\
+        "log.requests = false\n[[listen]]\naddress = \"127.0.0.1:0\"\n[admin]\naddress = \"{admin}\"\n\
          [limits]\nprobe_interval_ms = 0\nretry_percent_max = 0\n{engine}"
     );
     std::fs::write(folder.join(&name), text).unwrap();
@@ -45,13 +45,19 @@ const STREAMS: usize = 2_000;
 /// Resident memory of the daemon for each of them, KiB: its socket's buffers are the kernel's.
 const STREAM_KIB_MAX: u64 = 64;
 
+/// Engines with places for all of them.
+fn slow_echoes() -> String {
+    let engine = |i| format!("[[engine]]\nname = \"e{i}\"\nkind = \"echo\"\n[engine.echo]\noutput_token_ms = 3000\n");
+    (0..STREAMS.div_ceil(NODE_SLOTS_MAX)).map(engine).collect()
+}
+
 #[tokio::test]
 async fn two_thousand_streams_at_once_are_whole_and_bounded() {
     let files = rlimit::increase_nofile_limit(8_192).unwrap();
     assert!(files as usize > STREAMS + 500, "{files} open files are allowed here; raise the hard limit");
     let folder = tempfile::tempdir().unwrap();
     // long enough that the first is still open when the last has come
-    let (mut process, admin) = process(folder.path(), &format!("{ECHO}[engine.echo]\noutput_token_ms = 3000\n"));
+    let (mut process, admin) = process(folder.path(), &slow_echoes());
     let at = process.address();
     let mut first = Connection::open(at).await;
     first.send(request("POST", "/v1/messages", &[], &messages("warm", true))).await;
