@@ -93,6 +93,23 @@ async fn an_engine_that_breaks_in_the_middle_has_failed() {
     assert_eq!((engine.failures.get(), engine.breaker.is_open()), (2, true));
 }
 
+/// The engine takes a request on a connection that it has used before, and closes: nothing has come of it.
+#[tokio::test]
+async fn a_connection_that_ends_under_a_request_is_replaced() {
+    let fake = Fake::start(|mut connection| async move {
+        connection.send(whole(200, "text/event-stream", "", &said(&["well"]))).await;
+        drop(connection.request().await);
+    })
+    .await;
+    let daemon = daemon(&engine("e", "messages", fake.address)).await;
+    for n in 0..6 {
+        let reply = post(address(&daemon), "/v1/messages", &messages("x", n % 2 == 0)).await;
+        assert_eq!((reply.status, reply.said().as_str()), (200, "well"), "{n}: {}", reply.text());
+    }
+    let engine = daemon.app().state().engines[0].clone();
+    assert_eq!((engine.failures.get(), engine.connects.get(), daemon.app().metrics.retries.get()), (0, 6, 0));
+}
+
 /// Only what has shown nothing of its effect is tried again: a status is an answer.
 #[tokio::test]
 async fn a_failure_with_a_status_is_not_tried_again() {

@@ -215,7 +215,10 @@ pub(crate) async fn ask(
 ) -> Reply {
     let mut connection = Connection::open(address).await;
     connection.send(request(method, target, headers, body)).await;
-    connection.reply().await.unwrap_or_else(|| panic!("no whole answer to {method} {target}"))
+    let reply = tokio::time::timeout(super::PATIENCE, connection.reply()).await;
+    reply
+        .unwrap_or_else(|e| panic!("{method} {target}: {e}"))
+        .unwrap_or_else(|| panic!("no whole answer to {method} {target}"))
 }
 
 /// A POST without more headers.
