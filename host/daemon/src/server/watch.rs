@@ -205,3 +205,45 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         Pin::new(&mut self.socket).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// With a limit of 0 a socket is cut off as soon as it counts as blocked.
+    #[tokio::test]
+    async fn a_socket_is_blocked_until_it_takes_something() -> io::Result<()> {
+        let watch = Arc::new(ConnectionWatch::default());
+        let limits = Limits { write_timeout_ms: 0, ..Limits::default() };
+        let (ours, mut theirs) = tokio::io::duplex(16);
+        let mut socket = Watched::new(ours, watch.clone());
+        for _ in 0..3 {
+            socket.write_all(&[0; 16]).await?;
+            assert_eq!(watch.expired(&limits), None);
+            assert!(tokio::time::timeout(std::time::Duration::ZERO, socket.write_all(&[0])).await.is_err());
+            assert_eq!(watch.expired(&limits), Some(Expired::Write));
+            theirs.read_exact(&mut [0; 1]).await?;
+            socket.write_all(&[0]).await?;
+            assert_eq!(watch.expired(&limits), None, "slow, and alive");
+            theirs.read_exact(&mut [0; 16]).await?;
+        }
+        Ok(())
+    }
+
+    /// A client has its time for each piece; while it waits for the next one the time is the engine's.
+    #[test]
+    fn a_reply_is_stuck_only_while_a_piece_is_with_the_client() {
+        let watch = Arc::new(ConnectionWatch::default());
+        let limits = Limits { write_timeout_ms: 0, ..Limits::default() };
+        let request = watch.request(false);
+        let reply = request.reply();
+        assert_eq!(watch.expired(&limits), Some(Expired::Write), "the head is with it");
+        reply.waits();
+        assert_eq!(watch.expired(&limits), None);
+        reply.given();
+        assert_eq!(watch.expired(&limits), Some(Expired::Write));
+        drop((reply, request));
+        assert_eq!(watch.expired(&limits), None);
+    }
+}
