@@ -24,10 +24,20 @@ pub(super) struct Admitted {
 /// Tokens of a completion where the request gives no limit: what OpenAI's reference says.
 const COMPLETION_MAX_TOKENS: u32 = forebay_messages::request::DEFAULT_COMPLETION_MAX_TOKENS;
 
-pub(super) async fn decide(app: &App, state: &State, ticket: &mut Ticket, asked: &Asked) -> Result<Admitted, Problem> {
+/// Decides; `text` is the body, if it is UTF-8.
+pub(super) async fn decide(
+    app: &App,
+    state: &State,
+    ticket: &mut Ticket,
+    asked: &Asked,
+    text: Option<&str>,
+) -> Result<Admitted, Problem> {
     let started = Instant::now();
     let bundle = state.config.policy.bundle();
-    let body = json::read(&asked.body, &bundle.names);
+    let body = match text {
+        Some(text) => json::read_text(text, &bundle.names),
+        None => json::read(&asked.body, &bundle.names),
+    };
     if let Some(reason) = exact::check_body(&asked.request, &body) {
         return Err(Problem::record(reason, exact::reject_text(reason, &body, bundle)));
     }

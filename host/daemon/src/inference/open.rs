@@ -26,18 +26,19 @@ struct Trouble {
     again: bool,
 }
 
-/// Sends a request on until its reply has begun.
+/// Sends a request on until its reply has begun; `text` is its body.
 pub(super) async fn open(
     app: Arc<App>,
     state: &State,
     ticket: &mut Ticket,
     asked: &Asked,
+    text: &str,
     admitted: Admitted,
 ) -> Result<Reply, Problem> {
     let Admitted { mut slot, mut place, tenant, stream } = admitted;
     ticket.admitted();
     let contract = forebay_messages::Limits::default();
-    let mut request = match Request::check(asked.api, &asked.body, &contract) {
+    let mut request = match Request::check_text(asked.api, text, &contract) {
         Ok(request) => request,
         Err(error) => {
             slot.invalid();

@@ -1,7 +1,7 @@
 //! Streams out of whole replies.
 use crate::{
     error::{in_stream, ApiError, ErrorKind},
-    json::{object, push_string, Doc, Kind, Object, Size, Value},
+    json::{object, push_string, utf8, Doc, Kind, Object, Value},
     stream::Sink,
 };
 
@@ -11,7 +11,7 @@ fn broken(what: &str) -> ApiError {
 
 /// The body, if it is an object and no error.
 fn reply(body: &[u8]) -> Result<Doc<'_>, ApiError> {
-    let doc = Doc::parse(body, &Size::default()).map_err(|_| broken("it is no JSON"))?;
+    let doc = utf8(body).and_then(Doc::of).map_err(|_| broken("it is no JSON"))?;
     if doc.root().kind() != Kind::Object {
         return Err(broken("it is no object"));
     }

@@ -1,6 +1,6 @@
 //! What engines complain about, in the words of our APIs.
 use super::{clean, ApiError, ErrorKind, Wait};
-use crate::json::{Doc, Size, Value};
+use crate::json::{utf8, Doc, Value};
 
 /// The answer to a client for an error of an engine, which has come before anything of the reply was sent.
 ///
@@ -8,7 +8,7 @@ use crate::json::{Doc, Size, Value};
 /// handed on with its message, cleaned; so is a 429, and a 503 or 529 becomes a 529, for the request had been admitted.
 /// A 401 or 403 is about our own key, and becomes a 502 like all else.
 pub fn from_engine(status: u16, body: &[u8], retry_after_ms: Option<u32>) -> ApiError {
-    let doc = Doc::parse(body, &Size::default()).ok();
+    let doc = utf8(body).and_then(Doc::of).ok();
     let message = doc.as_ref().and_then(|doc| message_of(doc.root())).map(|text| clean(&text));
     let said = message.filter(|text| !text.is_empty());
     let wait = |limit: &str| {

@@ -87,6 +87,11 @@ impl JsonError {
     }
 }
 
+/// Bytes that should be text.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, JsonError> {
+    std::str::from_utf8(bytes).map_err(|e| JsonError::new("it is not UTF-8", e.valid_up_to()))
+}
+
 /// How large a text may be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
@@ -110,17 +115,15 @@ pub(crate) struct Doc<'a> {
 }
 
 impl<'a> Doc<'a> {
-    /// Checks bytes that should be JSON text of at most 4 GiB.
-    pub(crate) fn parse(bytes: &'a [u8], size: &Size) -> Result<Self, JsonError> {
-        let text = std::str::from_utf8(bytes).map_err(|e| JsonError::new("it is not UTF-8", e.valid_up_to()))?;
-        let nodes = parse::parse(bytes, size)?;
+    /// Checks what should be JSON text of at most 4 GiB.
+    pub(crate) fn parse(text: &'a str, size: &Size) -> Result<Self, JsonError> {
+        let nodes = parse::parse(text.as_bytes(), size)?;
         Ok(Doc { text, nodes })
     }
 
     /// The same for text that an engine has sent.
     pub(crate) fn of(text: &'a str) -> Result<Self, JsonError> {
-        let nodes = parse::parse(text.as_bytes(), &Size::default())?;
-        Ok(Doc { text, nodes })
+        Self::parse(text, &Size::default())
     }
 
     /// The value that the text is.

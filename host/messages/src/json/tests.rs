@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn valid(text: &[u8]) -> bool {
-    Doc::parse(text, &Size::default()).is_ok()
+    utf8(text).and_then(Doc::of).is_ok()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn what_is_json_and_what_is_not() {
     ] {
         assert!(!valid(bad.as_bytes()), "{bad}");
     }
-    assert_eq!(Doc::parse(b"[\xff]", &Size::default()).err(), Some(JsonError::new("it is not UTF-8", 1)));
+    assert_eq!(utf8(b"[\xff]").err(), Some(JsonError::new("it is not UTF-8", 1)));
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn depth_has_a_limit_and_costs_no_stack() {
 #[test]
 fn values_have_a_limit() {
     let size = |values_max, depth_max| Size { values_max, depth_max };
-    assert!(Doc::parse(br#"{"a":[1]}"#, &size(4, 2)).is_ok());
+    assert!(Doc::parse(r#"{"a":[1]}"#, &size(4, 2)).is_ok());
     for (values_max, depth_max, limit) in [(3, 2, 3), (4, 1, 1)] {
-        let error = Doc::parse(br#"{"a":[1]}"#, &size(values_max, depth_max)).unwrap_err();
+        let error = Doc::parse(r#"{"a":[1]}"#, &size(values_max, depth_max)).unwrap_err();
         assert_eq!(error.limit, Some(limit), "{error}");
     }
 }

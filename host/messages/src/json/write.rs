@@ -103,7 +103,8 @@ impl<'o> Object<'o> {
 
 /// A whole object as text.
 pub(crate) fn object(fill: impl FnOnce(&mut Object<'_>)) -> String {
-    let mut out = String::new();
+    // what most events of a stream have
+    let mut out = String::with_capacity(256);
     let mut object = Object::begin(&mut out);
     fill(&mut object);
     object.end();

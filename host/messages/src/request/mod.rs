@@ -14,7 +14,7 @@ pub(crate) use common::Path;
 use crate::{
     api::Api,
     error::ApiError,
-    json::{Doc, Size, Value, DEPTH_MAX, VALUES_MAX},
+    json::{Doc, JsonError, Size, Value, DEPTH_MAX, VALUES_MAX},
 };
 use std::borrow::Cow;
 
@@ -122,10 +122,14 @@ pub struct Counts {
 impl<'a> Request<'a> {
     /// Checks a body. An error is what the client gets: 400 with the path of the field, or 413.
     pub fn check(api: Api, body: &'a [u8], limits: &Limits) -> Result<Self, ApiError> {
-        if body.len() > limits.body_bytes_max {
-            return Err(ApiError::too_large(body.len() as u64, limits.body_bytes_max as u64));
-        }
-        let broken = |e| ApiError::field("", format_args!("the body cannot be read as JSON: {e}"));
+        too_large(body.len(), limits)?;
+        let text = crate::json::utf8(body).map_err(broken)?;
+        Self::check_text(api, text, limits)
+    }
+
+    /// The same for a body that is known to be UTF-8.
+    pub fn check_text(api: Api, body: &'a str, limits: &Limits) -> Result<Self, ApiError> {
+        too_large(body.len(), limits)?;
         let size = Size { values_max: limits.values_max, depth_max: limits.depth_max };
         let doc = Doc::parse(body, &size).map_err(broken)?;
         if doc.root().kind() != crate::json::Kind::Object {
@@ -176,6 +180,17 @@ impl<'a> Request<'a> {
     pub(crate) fn root(&self) -> Value<'_, 'a> {
         self.doc.root()
     }
+}
+
+fn too_large(bytes: usize, limits: &Limits) -> Result<(), ApiError> {
+    match bytes > limits.body_bytes_max {
+        true => Err(ApiError::too_large(bytes as u64, limits.body_bytes_max as u64)),
+        false => Ok(()),
+    }
+}
+
+fn broken(error: JsonError) -> ApiError {
+    ApiError::field("", format_args!("the body cannot be read as JSON: {error}"))
 }
 
 /// What the checks gather on their way.

@@ -99,9 +99,15 @@ pub fn field_value(field: Field, raw: &[u8]) -> (Kind, u32) {
 /// Validates a body and finds the fields by their names.
 pub fn read<'a>(body: &'a [u8], names: &[Name]) -> Body<'a> {
     // UTF-8 first and by itself: a body that is neither UTF-8 nor JSON is `Utf8`, wherever the faults stand
-    if let Err(error) = std::str::from_utf8(body) {
-        return Body::without_values(BodyStatus::Utf8, error.valid_up_to());
+    match std::str::from_utf8(body) {
+        Ok(text) => read_text(text, names),
+        Err(error) => Body::without_values(BodyStatus::Utf8, error.valid_up_to()),
     }
+}
+
+/// The same for a body that is known to be UTF-8.
+pub fn read_text<'a>(body: &'a str, names: &[Name]) -> Body<'a> {
+    let body = body.as_bytes();
     let mut parser = Parser::new(body, names);
     match parser.document() {
         None => Body::without_values(BodyStatus::Invalid, parser.at),
