@@ -55,7 +55,7 @@ fn trace(name: &str, strict: bool) {
     let outages = outages(requests as f64 / (load * saturation));
     let config = BurstPolicy::config(&setup, 1, strict, Some(BOARD));
     let sim = SimBurst::new(&config).unwrap();
-    let mut policy = BurstPolicy::on(config, Some(Box::new(sim)));
+    let mut policy = BurstPolicy::on(config, Some(Box::new(sim)), None);
     let part = Part { trace: &trace, saturation, load };
     let outcome = run_with(&setup, part, "burst", &mut policy, &outages);
     policy.burst().invariants().unwrap();

@@ -1,6 +1,7 @@
 //! The project's own captures, and one that is made on the spot.
 use crate::capture::Capture;
 use crate::error::Error;
+use crate::replay::Fleet;
 use etherparse::{PacketBuilder, PacketBuilderStep, TcpHeader};
 use forebay_bundle::Policy;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,11 @@ pub fn corpus() -> Result<PathBuf, Error> {
 pub fn policy(corpus: &Path) -> Result<Policy, Error> {
     let path = corpus.join("../policy.toml");
     Ok(if path.is_file() { Policy::load(&path)? } else { Policy::default() })
+}
+
+/// A fleet that is small enough for the captures' bursts to be held, and some refused.
+pub fn fleet() -> Fleet {
+    Fleet { nodes: 2, slots: 4, ..Fleet::default() }
 }
 
 /// Body sizes of the sweep: around the beat, then up to 1 MiB.

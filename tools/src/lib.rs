@@ -11,6 +11,7 @@ pub mod explain;
 pub mod frames;
 pub mod replay;
 pub mod report;
+mod scheduler;
 pub mod study;
 
 pub use error::Error;

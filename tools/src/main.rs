@@ -2,7 +2,7 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use forebay_bundle::Policy;
-use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink};
+use forebay_tools::replay::{CaptureResult, Choice, Engine, EventSink, Fleet, FleetTotals};
 use forebay_tools::report::{self, Numbers};
 use forebay_tools::{clients, clocks, compile, demo, explain, frames, replay, study, Error};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -27,8 +27,10 @@ enum Command {
     ///
     /// Reads pcap and pcapng (Ethernet, VLAN, Linux cooked, raw IP, loopback), puts IPv4/IPv6 fragments and TCP streams
     /// together, and feeds each client's bytes to the device at the capture's pace. What the device hands over is
-    /// decided by the exact software path. A damaged file is used up to the damage, with a warning. The exit code is 1
-    /// if nothing could be read, if devices differ, or if a sum does not add up.
+    /// decided by the exact software path. Then the burst scheduler decides the same requests for a fleet that is stated,
+    /// not captured; with `--device sim` or `both` it is the RTL, compared with the twin. A damaged
+    /// file is used up to the damage, with a warning. The exit code is 1 if nothing could be read, if devices differ, or if
+    /// a sum does not add up.
     Replay(Replay),
     /// Show how the fabric reads the frames of captures, with no software in front of it.
     ///
@@ -91,12 +93,14 @@ struct Replay {
     /// Write the signals of the simulation.
     #[arg(long, value_name = "VCD")]
     vcd: Option<PathBuf>,
-    /// Write the event log, for `forebay verify-log`.
+    /// Write the event log, for `forebay verify-log`: the fabric's events, then those of the burst scheduler.
     #[arg(long, value_name = "LOG")]
     events: Option<PathBuf>,
     /// List every request, however many there are, and what was met in each capture.
     #[arg(short, long)]
     verbose: bool,
+    #[command(flatten)]
+    fleet: Fleet,
 }
 
 #[derive(Args)]
@@ -246,16 +250,21 @@ impl<'a> EventLog<'a> {
 impl Replay {
     fn run(&self) -> Result<(), Error> {
         let policy = policy(self.policy.as_deref())?;
+        self.fleet.fits(self.device)?;
         let files = replay::captures(&self.files)?;
         let devices = replay::open(self.device, &policy, self.vcd.as_deref())?;
         let events = self.events.as_deref().map(|path| EventLog::create(path, &policy)).transpose()?;
         let mut engine = Engine::new(&policy, devices, events.as_ref().map(EventLog::sink));
         let results = replay_files(&files, &mut engine);
+        let results = results.and_then(|mut results| {
+            let fleet = scheduled(&mut results, &self.fleet, &policy, self.device, events.as_ref())?;
+            Ok((results, fleet))
+        });
         // also after a difference: the log is what shows it
         events.map_or(Ok(()), |log| log.close())?;
-        let results = results?;
+        let (results, fleet) = results?;
         let (totals, devices) = (engine.totals(), engine.device_names());
-        let summary = replay::table::summary(totals, &devices);
+        let summary = replay::table::summary(totals, &devices, &fleet);
         if self.json {
             for outcome in results.iter().flat_map(|r| &r.outcomes) {
                 let line = serde_json::to_string(outcome).map_err(|e| Error::Usage(e.to_string()))?;
@@ -266,12 +275,27 @@ impl Replay {
             print(&format!("{}\n{summary}", replay::table::table(&results, self.verbose)))?;
         }
         if let Some(html) = &self.report {
-            let numbers = Numbers::new("Forebay replay", &devices, &policy, totals, &results);
+            let numbers = Numbers::new("Forebay replay", &devices, &policy, totals, &results, fleet);
             let json = report::write(html, &numbers)?;
             eprintln!("report       {} and {}", html.display(), json.display());
         }
         totals.check().map_err(Error::Usage)
     }
+}
+
+/// Lets the burst scheduler decide, and its events into the log.
+fn scheduled(
+    results: &mut [CaptureResult],
+    fleet: &Fleet,
+    policy: &Policy,
+    device: Choice,
+    log: Option<&Rc<EventLog<'_>>>,
+) -> Result<FleetTotals, Error> {
+    let Some(log) = log else { return replay::schedule(results, fleet, policy, device, None) };
+    let fail = |e| cannot_write(log.path, &e);
+    log.log.borrow_mut().scheduler(fleet, device != Choice::Twin).map_err(fail)?;
+    let mut sink = |event: &_, verdicts: &_| log.log.borrow_mut().burst(event, verdicts).map_err(fail);
+    replay::schedule(results, fleet, policy, device, Some(&mut sink))
 }
 
 fn replay_files(files: &[PathBuf], engine: &mut Engine<'_>) -> Result<Vec<CaptureResult>, Error> {
@@ -331,20 +355,23 @@ impl Demo {
         let best = if Choice::default_here() == Choice::Sim { Choice::Both } else { Choice::Twin };
         let corpus = self.corpus.clone().map_or_else(demo::corpus, Ok)?;
         let policy = demo::policy(&corpus)?;
-        let devices = replay::open(self.device.unwrap_or(best), &policy, None)?;
+        let device = self.device.unwrap_or(best);
+        let devices = replay::open(device, &policy, None)?;
         let mut engine = Engine::new(&policy, devices, None);
         let mut results = replay_files(&replay::captures(&[corpus])?, &mut engine)?;
         let sweep = demo::sweep()?;
         let outcomes = engine.capture(&sweep)?;
         results.push(CaptureResult { name: sweep.name, counts: sweep.counts, outcomes });
+        let fleet = replay::schedule(&mut results, &demo::fleet(), &policy, device, None)?;
         let (totals, devices) = (engine.totals(), engine.device_names());
-        let mut numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results);
+        let summary = replay::table::summary(totals, &devices, &fleet);
+        let mut numbers = Numbers::new("Forebay demo", &devices, &policy, totals, &results, fleet);
         numbers.clocks = clocks::columns()?;
         numbers.daemon = self.daemon.as_ref().map(|url| clients::run(url, self.key.as_deref(), "echo")).transpose()?;
         let served = numbers.daemon.as_ref().map_or_else(String::new, clients::Served::text);
         let (html, json) = (self.out.join("index.html"), self.out.join("demo.json"));
         report::write_pair(&html, &json, &numbers)?;
-        let (table, summary) = (replay::table::table(&results, false), replay::table::summary(totals, &devices));
+        let table = replay::table::table(&results, false);
         print(&format!("{table}\n{summary}{served}report       {} and {}\n", html.display(), json.display()))?;
         totals.check().map_err(Error::Usage)
     }
@@ -355,7 +382,11 @@ impl VerifyLog {
         let policy = policy(self.policy.as_deref())?;
         let name = self.log.display().to_string();
         let file = File::open(&self.log).map_err(|e| Error::File { file: name.clone(), why: e.to_string() })?;
-        let checked = replay::events::replay(&name, BufReader::new(file), policy.bundle())?;
-        print(&format!("{name}: {} events, {} verdicts, all as the twin says\n", checked.events, checked.verdicts))
+        let checked = replay::events::replay(&name, BufReader::new(file), &policy)?;
+        let replay::events::Checked { events, verdicts, burst_events, burst_verdicts } = checked;
+        print(&format!(
+            "{name}: {events} events, {verdicts} verdicts; of the burst scheduler {burst_events} events, {burst_verdicts} \
+             verdicts; all as the twin says\n"
+        ))
     }
 }

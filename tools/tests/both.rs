@@ -3,7 +3,7 @@ use forebay_bundle::Policy;
 use forebay_decide::Bundle;
 use forebay_device::{Device, DeviceError, Latency, Output, Segment, TwinDevice};
 use forebay_spec::{Action, Input};
-use forebay_tools::replay::{self, CaptureResult, Engine};
+use forebay_tools::replay::{self, CaptureResult, Choice, Engine};
 use forebay_tools::{demo, report, Error};
 
 /// The twin under another name, with clocks, and with one of its outputs spoilt.
@@ -66,8 +66,9 @@ fn replay(devices: Vec<Box<dyn Device>>) -> Result<(Vec<CaptureResult>, report::
     let policy = Policy::default();
     let mut engine = Engine::new(&policy, devices, None);
     let files = replay::captures(&[demo::corpus()?])?;
-    let results = replay::run(&files, &mut engine, &mut |_| (), &mut |_| ())?;
-    let numbers = report::Numbers::new("test", &engine.device_names(), &policy, engine.totals(), &results);
+    let mut results = replay::run(&files, &mut engine, &mut |_| (), &mut |_| ())?;
+    let fleet = replay::schedule(&mut results, &demo::fleet(), &policy, Choice::Twin, None)?;
+    let numbers = report::Numbers::new("test", &engine.device_names(), &policy, engine.totals(), &results, fleet);
     Ok((results, numbers))
 }
 

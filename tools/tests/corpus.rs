@@ -157,22 +157,40 @@ fn limits_refuse_and_the_event_log_repeats_it() {
     });
     let mut engine = Engine::new(&policy, devices, Some(sink));
     let files = replay::captures(&[corpus]).expect("captures");
-    let results = replay::run(&files, &mut engine, &mut |_| (), &mut |_| ()).expect("replay");
+    let mut results = replay::run(&files, &mut engine, &mut |_| (), &mut |_| ()).expect("replay");
     let totals = engine.totals().clone();
     assert!(totals.refuse > 0 && totals.admit > 0, "{totals:?}");
     let tenants = results.iter().flat_map(|r| &r.outcomes).filter(|o| o.record.tenant.is_some()).count();
     assert_eq!(tenants, 1);
-    let numbers = report::Numbers::new("test", &engine.device_names(), &policy, &totals, &results);
+    log.borrow_mut().scheduler(&demo::fleet(), false).expect("a Vec takes all");
+    let mut sink = |event: &_, verdicts: &_| {
+        log.borrow_mut().burst(event, verdicts).expect("a Vec takes all");
+        Ok(())
+    };
+    let fleet =
+        replay::schedule(&mut results, &demo::fleet(), &policy, Choice::Twin, Some(&mut sink)).expect("a fleet");
+    assert_eq!(fleet.requests, totals.admit + totals.refuse, "the same requests");
+    assert!(fleet.held > 0 && fleet.refuse > 0 && fleet.admit > fleet.held, "{fleet:?}");
+    let burst_events = fleet.events;
+    let numbers = report::Numbers::new("test", &engine.device_names(), &policy, &totals, &results, fleet);
     drop(engine);
     let log = log.into_inner().into_inner();
-    let checked = replay::events::replay("log", log.as_slice(), policy.bundle()).expect("the twin agrees with itself");
+    let checked = replay::events::replay("log", log.as_slice(), &policy).expect("the twin agrees with itself");
     assert!(checked.verdicts >= totals.fabric && checked.events > checked.verdicts, "{checked:?}");
+    assert_eq!(checked.burst_events, burst_events);
 
     // one byte of one verdict: the check has to see it
     let text = String::from_utf8(log).expect("JSON is UTF-8");
     let broken = text.replacen("\"action\":\"refuse\"", "\"action\":\"admit\"", 1);
-    let error = replay::events::replay("log", broken.as_bytes(), policy.bundle()).expect_err("another verdict");
+    let error = replay::events::replay("log", broken.as_bytes(), &policy).expect_err("another verdict");
     assert!(error.to_string().contains("the twin says"), "{error}");
+    let (fabric, burst) = text.split_once("{\"scheduler\"").expect("the burst scheduler's part");
+    let broken = format!("{fabric}{{\"scheduler\"{}", burst.replacen("\"action\":\"hold\"", "\"action\":\"admit\"", 1));
+    let error = replay::events::replay("log", broken.as_bytes(), &policy).expect_err("another verdict");
+    assert!(
+        error.to_string().contains("action: \"admit\"") && error.to_string().contains("action: \"hold\""),
+        "{error}"
+    );
 
     let folder = tempfile::tempdir().expect("a folder");
     let html = folder.path().join("sub/out.html");
@@ -182,4 +200,6 @@ fn limits_refuse_and_the_event_log_repeats_it() {
     assert!(page.contains("<svg") && !outside.contains("://") && !outside.contains("<script"), "self-contained");
     let read: Value = serde_json::from_str(&std::fs::read_to_string(json).expect("numbers")).expect("JSON");
     assert_eq!(read["totals"]["in"], totals.requests);
+    assert_eq!(read["scheduler"]["requests"], totals.admit + totals.refuse);
+    assert!(page.contains("The fleet is stated, not captured: 2 nodes of 4 slots"), "its source is said");
 }

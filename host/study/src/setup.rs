@@ -19,6 +19,8 @@ pub struct Fleet {
     pub chunk: u32,
     /// Blocks of 512 tokens that a node's prefix cache holds.
     pub cache_blocks: usize,
+    /// Slot time of an output token that the scheduler is told, ms.
+    pub tau_ms: u32,
 }
 
 impl Default for Fleet {
@@ -32,6 +34,7 @@ impl Default for Fleet {
             attention_s: 1.0e-9,
             chunk: 512,
             cache_blocks: 1_024,
+            tau_ms: 20,
         }
     }
 }
@@ -99,11 +102,13 @@ pub struct Clients {
     pub seed: u64,
     /// Tenants of which every fourth has this habit.
     pub habit: Habit,
+    /// Refused ones come back; else a refusal is the end.
+    pub come_back: bool,
 }
 
 impl Default for Clients {
     fn default() -> Self {
-        Clients { tenants: 32, patience_s: 30.0, bytes_error: 0.15, seed: 1, habit: Habit::Honest }
+        Clients { tenants: 32, patience_s: 30.0, bytes_error: 0.15, seed: 1, habit: Habit::Honest, come_back: true }
     }
 }
 

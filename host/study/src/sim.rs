@@ -8,6 +8,8 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 const NS: f64 = 1e9;
+/// Longest tick of a silence that is skipped, ms: what the timer makes up for.
+const SILENCE_TICK_MS: f64 = 512.0;
 /// A client that does not wait as told comes back after this, s.
 const HURRY_S: f64 = 0.02;
 
@@ -102,6 +104,8 @@ pub struct Sim<'a> {
     epochs: Vec<u64>,
     down: Vec<bool>,
     end_s: f64,
+    /// Times in which nothing runs and nothing waits pass in long ticks.
+    skips: bool,
     /// Something has changed that those who wait may profit from.
     changed: bool,
     moves: Vec<Move>,
@@ -129,6 +133,7 @@ impl<'a> Sim<'a> {
             epochs: vec![0; nodes],
             down: vec![false; nodes],
             end_s: f64::INFINITY,
+            skips: false,
             changed: false,
             moves: Vec::new(),
         }
@@ -137,6 +142,12 @@ impl<'a> Sim<'a> {
     /// Use of nodes and slots counts up to here, s.
     pub fn until(mut self, end_s: f64) -> Self {
         self.end_s = end_s;
+        self
+    }
+
+    /// Lets times in which nothing runs and nothing waits pass in long ticks.
+    pub fn skipping_silence(mut self) -> Self {
+        self.skips = true;
         self
     }
 
@@ -167,10 +178,12 @@ impl<'a> Sim<'a> {
             }
             self.changed = false;
             if tick_s <= arrival_s.min(event_s) {
-                self.world.now_s = tick_s;
-                tick_s += 0.001;
+                let idle = self.skips && event_s.is_infinite() && !policy.waiting();
+                let elapsed_ms = if idle { ((arrival_s - tick_s) / 0.001).clamp(1.0, SILENCE_TICK_MS) } else { 1.0 };
+                self.world.now_s = tick_s + (elapsed_ms.floor() - 1.0) * 0.001;
+                tick_s += elapsed_ms.floor() * 0.001;
                 self.changed = true;
-                policy.millisecond(&self.world, &mut self.moves);
+                policy.elapsed(&self.world, elapsed_ms as u16, &mut self.moves);
                 self.apply(policy);
             } else if arrival_s <= event_s {
                 self.world.now_s = arrival_s;
@@ -249,7 +262,9 @@ impl<'a> Sim<'a> {
                     let after_s = if self.world.habit(request) == Habit::Hurries { HURRY_S } else { after_s };
                     self.world.lives[request].refusals += 1;
                     self.world.lives[request].accepted_s = -1.0;
-                    self.push(self.world.now_s + after_s.max(0.001), Event::Retry(request));
+                    if self.world.setup.clients.come_back {
+                        self.push(self.world.now_s + after_s.max(0.001), Event::Retry(request));
+                    }
                 }
                 Move::Lost { request } => self.world.lives[request].lost = true,
             }

@@ -1,5 +1,5 @@
 //! Whole runs on made-up arrivals: every request ends once, the log says it all, pools do not touch each other.
-use forebay_decide::burst::Config;
+use forebay_decide::burst::{Burst, Config, Verdicts};
 use forebay_spec::burst::BOARD;
 use forebay_study::{by_name, run_pools, saturation, BurstPolicy, Outage, Part, Policy, Random, Request};
 use forebay_study::{Setup, Sim, Trace, World, NAMES};
@@ -84,18 +84,20 @@ fn the_log_says_it_all() {
     let (setup, requests, outages) = (Setup::default(), requests(2_000, 11), outages());
     let (pools, arrivals) = (vec![0; requests.len()], requests.iter().map(|r| r.at_s).collect::<Vec<_>>());
     let config = Config::one_pool(BOARD, 8, 32, 10_541, 20, false);
-    let start = BurstPolicy::with(config);
-    let mut again = start.burst().clone();
-    let mut policy = start.logged();
+    let mut again = Burst::new(config.clone()).expect("a sound set-up");
+    let mut log = Vec::new();
+    let mut policy = BurstPolicy::on(config, None, Some(Box::new(|event, verdicts| log.push((*event, *verdicts)))));
     simulate(&setup, &requests, &pools, &arrivals, &outages, &mut policy);
-    assert!(policy.log().len() > 10_000);
-    for event in policy.log() {
-        again.apply(event);
+    let first = policy.burst().clone();
+    drop(policy);
+    assert!(log.len() > 10_000);
+    for (event, verdicts) in &log {
+        assert_eq!(again.apply(event), *verdicts, "{event:?}");
     }
-    assert_eq!(again.counters(), policy.burst().counters());
-    assert!((0..8).all(|n| again.node(n) == policy.burst().node(n)));
+    assert_eq!(again.counters(), first.counters());
+    assert!((0..8).all(|n| again.node(n) == first.node(n)));
     let levels = 0..8;
-    assert!(levels.into_iter().all(|l| again.learned_output(0, l) == policy.burst().learned_output(0, l)));
+    assert!(levels.into_iter().all(|l| again.learned_output(0, l) == first.learned_output(0, l)));
 }
 
 #[test]
@@ -121,4 +123,35 @@ fn a_saturated_pool_does_not_touch_another() {
     let alone = run_pools(&setup, &[part(&one, 0.9)], "burst");
     assert!(beside[1].goodput < 0.8, "the other is saturated: {}", beside[1].goodput);
     assert!((beside[0].goodput - alone[0].goodput).abs() <= 0.01 * alone[0].goodput);
+}
+
+#[test]
+fn a_silence_passes_in_long_ticks_and_changes_nothing() {
+    let mut setup = Setup::default();
+    setup.clients.come_back = false;
+    let mut requests = requests(300, 5);
+    // an hour between the first half and the second
+    requests.iter_mut().skip(150).for_each(|r| r.at_s += 3_600.0);
+    let (pools, arrivals) = (vec![0; requests.len()], requests.iter().map(|r| r.at_s).collect::<Vec<_>>());
+    let run = |skips: bool| {
+        let (mut events, mut answers) = (0, Vec::new());
+        let watch = |_: &_, verdicts: &Verdicts| {
+            events += 1;
+            answers.extend(verdicts.iter().map(|v| (v.connection, v.index, v.action)));
+        };
+        let config = BurstPolicy::config(&setup, 1, true, None);
+        let mut policy = BurstPolicy::on(config, None, Some(Box::new(watch)));
+        let sim = Sim::new(&setup, &requests, &pools, &arrivals);
+        let world = if skips { sim.skipping_silence() } else { sim }.run(&mut policy);
+        let refused = world.lives.iter().filter(|l| l.refusals > 0).count();
+        assert_eq!(ends(&world).0 + refused, requests.len(), "a refusal is the end");
+        assert!(world.lives.iter().all(|l| l.refusals <= 1));
+        let ms = policy.burst().now_ms();
+        drop(policy);
+        (ms, events, answers)
+    };
+    let (slow, fast) = (run(false), run(true));
+    assert!(fast.0.abs_diff(slow.0) <= 1 && slow.0 > 3_600_000, "{} {}", slow.0, fast.0);
+    assert!(slow.1 > 3_600_000 && fast.1 < 400_000, "{} {}", slow.1, fast.1);
+    assert_eq!(slow.2.len(), fast.2.len());
 }

@@ -254,8 +254,10 @@ impl<'a> Engine<'a> {
                 path_taken: judge::path_taken(answer.as_ref(), punt),
                 punt,
                 record: judge::fields(&reading, self.policy),
+                decided: judge::is_decided(&verdict).then_some((self.now_ms, reading.record)),
                 verdict,
                 latency,
+                scheduled: None,
             };
             self.totals.in_progress -= 1;
             self.totals.add(&outcome);

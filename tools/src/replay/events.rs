@@ -1,11 +1,14 @@
 //! The event log: one JSON object a line, and its replay through the twin.
 //!
-//! The first line says what wrote it and the tables that verdicts follow from; each further line is one event, with
-//! its verdict if it has one.
+//! The first line says what wrote it and the tables that verdicts follow from; each further line is one event of the
+//! fabric, with its verdict if it has one. Behind them comes the part of the burst scheduler (`burst_log`), if there is one.
+use super::{burst_log, Fleet};
 use crate::error::Error;
 use forebay_bundle::Policy;
+use forebay_decide::burst::Verdicts;
 use forebay_decide::scheduler::{Arbiter, Scheduler};
 use forebay_decide::Bundle;
+use forebay_spec::burst;
 use forebay_spec::limits::{BOARD, LEVELS};
 use forebay_spec::record;
 use forebay_spec::{Action, Disposition, Event, Input, Kind, PuntReason, Record, Release, ReleaseKind, Verdict};
@@ -55,7 +58,7 @@ enum InputLine {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RecordLine {
+pub(super) struct RecordLine {
     connection: u16,
     index: u16,
     disposition: String,
@@ -86,13 +89,13 @@ struct VerdictLine {
     level: Option<u8>,
 }
 
-fn from_name<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, text: &str) -> Result<T, String> {
+pub(super) fn from_name<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, text: &str) -> Result<T, String> {
     let known = || all.iter().map(|&v| name(v)).collect::<Vec<_>>().join(", ");
     all.iter().copied().find(|&v| name(v) == text).ok_or_else(|| format!("{text:?} is none of {}", known()))
 }
 
 impl RecordLine {
-    fn new(r: &Record) -> Self {
+    pub(super) fn new(r: &Record) -> Self {
         let (disposition, punt) = match r.disposition {
             Disposition::Decide => ("decide", None),
             Disposition::Pass => ("pass", None),
@@ -118,7 +121,7 @@ impl RecordLine {
         }
     }
 
-    fn record(&self) -> Result<Record, String> {
+    pub(super) fn record(&self) -> Result<Record, String> {
         let disposition = match (self.disposition.as_str(), &self.punt) {
             ("decide", None) => Disposition::Decide,
             ("pass", None) => Disposition::Pass,
@@ -213,6 +216,16 @@ impl<W: Write> Writer<W> {
         write_line(&mut self.out, &Line::new(event, verdict))
     }
 
+    /// Begins the part of the burst scheduler; `simulated` as it was scheduled.
+    pub fn scheduler(&mut self, fleet: &Fleet, simulated: bool) -> std::io::Result<()> {
+        write_line(&mut self.out, &burst_log::head(fleet, simulated))
+    }
+
+    /// Writes an event of the burst scheduler and its verdicts.
+    pub fn burst(&mut self, event: &burst::Event, verdicts: &Verdicts) -> std::io::Result<()> {
+        write_line(&mut self.out, &burst_log::line(event, verdicts))
+    }
+
     /// Gives back what was written to.
     pub fn into_inner(self) -> W {
         self.out
@@ -236,13 +249,19 @@ pub struct Checked {
     pub events: u64,
     /// Verdicts, each equal to the twin's.
     pub verdicts: u64,
+    /// Events of the burst scheduler.
+    pub burst_events: u64,
+    /// Its verdicts, each equal to the twin's.
+    pub burst_verdicts: u64,
 }
 
 /// Runs a log through the twin; every stamp and every verdict in it has to be the twin's.
-pub fn replay(name: &str, log: impl BufRead, bundle: &Bundle) -> Result<Checked, Error> {
+pub fn replay(name: &str, log: impl BufRead, policy: &Policy) -> Result<Checked, Error> {
     let fail = |line: usize, why: String| Error::File { file: format!("{name}:{line}"), why };
     let mut arbiter = Arbiter::default();
+    let bundle = policy.bundle();
     let mut scheduler = Scheduler::new(bundle, BOARD);
+    let mut burst: Option<burst_log::Checker> = None;
     let mut checked = Checked::default();
     let mut has_header = false;
     for (number, text) in log.lines().enumerate().map(|(i, text)| (i + 1, text)) {
@@ -250,6 +269,15 @@ pub fn replay(name: &str, log: impl BufRead, bundle: &Bundle) -> Result<Checked,
         if number == 1 {
             header(&text, bundle).map_err(|why| fail(number, why))?;
             has_header = true;
+            continue;
+        }
+        if let Some(checker) = &mut burst {
+            checked.burst_verdicts += checker.line(&text).map_err(|why| fail(number, why))?;
+            checked.burst_events += 1;
+            continue;
+        }
+        if let Some(begun) = burst_log::Checker::new(&text, policy) {
+            burst = Some(begun.map_err(|why| fail(number, why))?);
             continue;
         }
         let line: Line = serde_json::from_str(&text).map_err(|e| fail(number, format!("is no event: {e}")))?;

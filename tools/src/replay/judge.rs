@@ -105,6 +105,11 @@ pub(super) const fn path_taken(answer: Option<&Answer>, punt: Option<PuntReason>
     }
 }
 
+/// Has the scheduler decided, so that the burst scheduler would have?
+pub(super) const fn is_decided(verdict: &Final) -> bool {
+    matches!(verdict.action, FinalAction::Admit | FinalAction::Refuse)
+}
+
 /// The final verdict that a verdict of the device stands for; `None` for a punt, which is none.
 pub(super) fn final_of(verdict: &Verdict, reading: &Reading<'_>, request: &Request) -> Option<Final> {
     let action = match verdict.action {

@@ -3,9 +3,11 @@
 //! The device sees each connection's bytes; so does the exact software path, as the host of a card would. `engine`
 //! feeds both and keeps time, `judge` makes one final verdict of what the two say, `events` writes and checks the
 //! event log.
+mod burst_log;
 mod devices;
 mod engine;
 pub mod events;
+mod fleet;
 mod judge;
 mod output;
 pub mod table;
@@ -16,7 +18,8 @@ pub(crate) use devices::no_simulation;
 pub use devices::{open, Choice};
 pub(crate) use engine::SILENCE_MS_MAX;
 pub use engine::{Engine, EventSink, Seen, Watch};
-pub use output::{Final, FinalAction, Outcome, PathTaken};
+pub use fleet::{schedule, BurstSink, Fleet, FleetTotals};
+pub use output::{Final, FinalAction, Outcome, PathTaken, Scheduled};
 pub use totals::{Span, Totals};
 
 use crate::capture::{Capture, Flow};

@@ -1,7 +1,7 @@
 //! What is said of one request, and its JSON.
 use crate::capture::Flow;
 use forebay_device::Latency;
-use forebay_spec::PuntReason;
+use forebay_spec::{PuntReason, Record};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
@@ -84,6 +84,25 @@ pub struct Fields {
     pub retry: u8,
 }
 
+/// What the burst scheduler said of a request in the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Scheduled {
+    /// `admit`, `refuse` or `lost`.
+    pub action: &'static str,
+    /// Why it was refused or lost.
+    pub reason: Option<&'static str>,
+    /// Node that it went to.
+    pub node: Option<u8>,
+    /// The node is not the one whose turn it was.
+    pub redirected: Option<bool>,
+    /// Time in the hold buffer; `None` if it was never held.
+    pub held_ms: Option<u32>,
+    /// When to come back.
+    pub retry_after_ms: Option<u16>,
+    /// Requests that its tenant may have in flight.
+    pub recommended_concurrency: Option<u16>,
+}
+
 /// One request, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -113,6 +132,10 @@ pub struct Outcome {
     pub verdict: Final,
     /// Clocks of the device, where it counts them.
     pub latency: Option<Latency>,
+    /// When the fabric's scheduler decided it, ms of the replay, and the record, of those that it did decide.
+    pub decided: Option<(u64, Record)>,
+    /// What the burst scheduler said of it, of those that were decided.
+    pub scheduled: Option<Scheduled>,
 }
 
 struct FlowJson<'a>(&'a Flow);
@@ -150,7 +173,7 @@ impl Serialize for Final {
 
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(14))?;
+        let mut map = serializer.serialize_map(Some(15))?;
         map.serialize_entry("capture", &*self.capture)?;
         map.serialize_entry("flow", &FlowJson(&self.flow))?;
         map.serialize_entry("request_index", &self.request_index)?;
@@ -167,6 +190,7 @@ impl Serialize for Outcome {
         let parts =
             |l: Latency| LatencyJson { record: l.record_clocks, verdict: l.verdict_clocks, wait: l.wait_clocks };
         map.serialize_entry("latency", &self.latency.map(parts))?;
+        map.serialize_entry("scheduler", &self.scheduled)?;
         map.end()
     }
 }

@@ -1,5 +1,5 @@
 //! What a replay prints for a reader.
-use super::{CaptureResult, FinalAction, Outcome, PathTaken, Totals};
+use super::{CaptureResult, FinalAction, Fleet, FleetTotals, Outcome, PathTaken, Scheduled, Totals};
 use std::fmt::Write;
 
 /// Requests that are listed one by one; more are summed up by capture unless asked for.
@@ -76,6 +76,7 @@ fn requests(results: &[CaptureResult]) -> String {
         ("verdict", false),
         ("reason", false),
         ("clocks", true),
+        ("burst scheduler", false),
     ]);
     for o in results.iter().flat_map(|r| &r.outcomes) {
         table.row(vec![
@@ -89,9 +90,25 @@ fn requests(results: &[CaptureResult]) -> String {
             o.verdict.action.name().to_owned(),
             o.verdict.detail.as_deref().map_or_else(|| o.verdict.reason.unwrap_or("").to_owned(), plain),
             o.latency.map_or_else(|| "-".to_owned(), |l| format!("{}+{}", l.record_clocks, l.verdict_clocks)),
+            o.scheduled.as_ref().map_or_else(String::new, scheduled),
         ]);
     }
     table.text()
+}
+
+/// What the burst scheduler said, in a few words.
+fn scheduled(s: &Scheduled) -> String {
+    let held = s.held_ms.map_or_else(String::new, |ms| format!(", held {ms} ms"));
+    match (s.action, s.node, s.retry_after_ms, s.recommended_concurrency) {
+        ("admit", Some(node), ..) => {
+            let redirected = if s.redirected == Some(true) { ", redirected" } else { "" };
+            format!("node {node}{redirected}{held}")
+        }
+        ("refuse", _, Some(ms), Some(n)) => {
+            format!("429 {}: in {ms} ms, {n} at a time{held}", s.reason.unwrap_or(""))
+        }
+        (action, ..) => format!("{action} {}{held}", s.reason.unwrap_or("")),
+    }
 }
 
 fn read_by(o: &Outcome) -> String {
@@ -103,7 +120,7 @@ fn read_by(o: &Outcome) -> String {
 }
 
 fn captures(results: &[CaptureResult]) -> String {
-    let numbers = ["requests", "bytes", "admit", "refuse", "reject", "pass", "fabric", "host"];
+    let numbers = ["requests", "bytes", "admit", "refuse", "reject", "pass", "fabric", "host", "node", "held", "429"];
     let mut columns = vec![("capture", false)];
     columns.extend(numbers.map(|name| (name, true)));
     let mut table = Table::new(&columns);
@@ -111,6 +128,9 @@ fn captures(results: &[CaptureResult]) -> String {
         let outcomes = &result.outcomes;
         let of = |action| outcomes.iter().filter(|o| o.verdict.action == action).count();
         let by = |path| outcomes.iter().filter(|o| o.path_taken == path).count();
+        let burst = |which: &dyn Fn(&Scheduled) -> bool| {
+            outcomes.iter().filter_map(|o| o.scheduled.as_ref()).filter(|s| which(s)).count()
+        };
         let numbers = [
             outcomes.len(),
             outcomes.iter().map(|o| o.body_bytes).sum(),
@@ -120,6 +140,9 @@ fn captures(results: &[CaptureResult]) -> String {
             of(FinalAction::Pass),
             by(PathTaken::Fabric),
             by(PathTaken::Host),
+            burst(&|s| s.action == "admit"),
+            burst(&|s| s.held_ms.is_some()),
+            burst(&|s| s.action == "refuse"),
         ];
         let mut row = vec![plain(&result.name)];
         row.extend(numbers.map(|n| n.to_string()));
@@ -129,7 +152,7 @@ fn captures(results: &[CaptureResult]) -> String {
 }
 
 /// The summary below the table.
-pub fn summary(totals: &Totals, devices: &[&str]) -> String {
+pub fn summary(totals: &Totals, devices: &[&str], fleet: &FleetTotals) -> String {
     let list = |counts: &std::collections::BTreeMap<&'static str, u64>| {
         counts.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")
     };
@@ -161,6 +184,29 @@ pub fn summary(totals: &Totals, devices: &[&str]) -> String {
     }
     if devices.len() > 1 {
         line("compared", "every event and verdict equal".to_owned());
+    }
+    text + &scheduler(fleet, &list(&fleet.reasons))
+}
+
+/// The burst scheduler's part of the summary.
+fn scheduler(totals: &FleetTotals, reasons: &str) -> String {
+    let FleetTotals { held, redirected, held_ms_max, events, compared, .. } = totals;
+    let Fleet { nodes, slots, rate, tau_ms, output_tokens, strict } = &totals.fleet;
+    let mode = if *strict { ", strict" } else { "" };
+    let mut text = format!(
+        "\nburst scheduler on {}, for a fleet that is stated, not captured\n\
+         fleet        {nodes} nodes of {slots} slots{mode}, {rate} prompt tokens a second, {tau_ms} ms an output token, \
+         {output_tokens} of them\n\
+         requests     {}\n\
+         admitted     {held} of them held before, up to {held_ms_max} ms; {redirected} redirected\n",
+        totals.devices.join(" and "),
+        totals.conservation()
+    );
+    if !reasons.is_empty() {
+        let _ = writeln!(text, "reasons      {reasons}");
+    }
+    if *compared > 0 {
+        let _ = writeln!(text, "compared     {compared} of {events} events, every verdict and number equal");
     }
     text
 }

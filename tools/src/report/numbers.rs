@@ -2,7 +2,7 @@
 use crate::capture::Counts;
 use crate::clients::Served;
 use crate::clocks::Column;
-use crate::replay::{CaptureResult, FinalAction, PathTaken, Totals};
+use crate::replay::{CaptureResult, FinalAction, FleetTotals, PathTaken, Totals};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub struct CaptureNumbers {
     pub actions: BTreeMap<&'static str, usize>,
     /// Requests that the device read.
     pub fabric: usize,
+    /// What the burst scheduler did with the admitted and refused ones: `node`, `held` before, `429`.
+    pub scheduler: BTreeMap<&'static str, usize>,
     /// What was met in the file.
     pub counts: Counts,
 }
@@ -50,6 +52,8 @@ pub struct Numbers {
     pub devices: Vec<&'static str>,
     /// Sums.
     pub totals: Totals,
+    /// What the burst scheduler came to.
+    pub scheduler: FleetTotals,
     /// Level thresholds of the policy.
     pub thresholds: Vec<u32>,
     /// Latency by body size, smallest body first.
@@ -70,12 +74,14 @@ impl Numbers {
         policy: &forebay_bundle::Policy,
         totals: &Totals,
         results: &[CaptureResult],
+        scheduler: FleetTotals,
     ) -> Self {
         Numbers {
             title: title.to_owned(),
             version: env!("CARGO_PKG_VERSION"),
             devices: devices.to_vec(),
             totals: totals.clone(),
+            scheduler,
             thresholds: policy.bundle().thresholds.to_vec(),
             latency: latency(results),
             clocks: Vec::new(),
@@ -92,7 +98,14 @@ impl CaptureNumbers {
         for action in [FinalAction::Admit, FinalAction::Refuse, FinalAction::Reject, FinalAction::Pass] {
             actions.insert(action.name(), outcomes.iter().filter(|o| o.verdict.action == action).count());
         }
+        let scheduled = || outcomes.iter().filter_map(|o| o.scheduled.as_ref());
+        let scheduler = [
+            ("node", scheduled().filter(|s| s.action == "admit").count()),
+            ("held", scheduled().filter(|s| s.held_ms.is_some()).count()),
+            ("429", scheduled().filter(|s| s.action == "refuse").count()),
+        ];
         CaptureNumbers {
+            scheduler: scheduler.into(),
             name: result.name.clone(),
             requests: outcomes.len(),
             body_bytes: outcomes.iter().map(|o| o.body_bytes).sum(),

@@ -3,7 +3,7 @@ use super::numbers::{CaptureNumbers, Numbers};
 use super::plots;
 use crate::clients::Served;
 use crate::clocks::Column;
-use crate::replay::Span;
+use crate::replay::{Fleet, FleetTotals, Span};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
@@ -24,11 +24,12 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
          <style>\n{style}</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{title}</h1>\n\
          <p>{} captures with {} requests, replayed through <b>{devices}</b> by forebay {}.{compared}</p>\n</header>\n\
          {tiles}\n\
-         <section>\n<h2>Verdicts by level</h2>\n<p>The level counts the thresholds that \
-         <code>max_tokens</code> reaches: {thresholds}.</p>\n\
+         <section>\n<h2>Verdicts of the fabric, by level</h2>\n<p>These, the numbers above and the clocks are those of the \
+         fabric's own scheduler (<code>core</code>), which counts running requests by level. The level counts the thresholds \
+         that <code>max_tokens</code> reaches: {thresholds}.</p>\n\
          <p class=\"key\"><i class=\"first\"></i>admitted <i class=\"second\"></i>refused \
          <i class=\"third\"></i>without a level</p>\n<figure>{verdicts}</figure>\n{reasons}</section>\n\
-         {latency}\n{clocks}{daemon}\
+         {scheduler}{latency}\n{clocks}{daemon}\
          <section>\n<h2>Read by the exact software path</h2>\n{punts}</section>\n\
          <section>\n<h2>Captures</h2>\n{captures}</section>\n\
          <footer><p>Conservation: {conservation}.</p></footer>\n</main>\n</body>\n</html>\n",
@@ -39,6 +40,7 @@ pub(super) fn page(numbers: &Numbers) -> Result<String, String> {
         thresholds = numbers.thresholds.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
         verdicts = plots::verdicts(t)?,
         reasons = shares("reason", t.reasons.iter().map(|(name, n)| (*name, *n))),
+        scheduler = scheduler(&numbers.scheduler),
         latency = latency(numbers)?,
         clocks = clocks(&numbers.clocks),
         daemon = numbers.daemon.as_ref().map_or_else(String::new, daemon),
@@ -75,6 +77,34 @@ fn tiles(numbers: &Numbers) -> String {
     tiles.extend(clocks.into_iter().filter_map(|(name, span)| span.map(|s| (name, s.text()))));
     let tiles = tiles.iter().map(|(name, value)| format!("<div><b>{value}</b><span>{name}</span></div>"));
     format!("<div class=\"tiles\">{}</div>", tiles.collect::<String>())
+}
+
+/// What the burst scheduler made of the same requests.
+fn scheduler(totals: &FleetTotals) -> String {
+    let Fleet { nodes, slots, rate, tau_ms, output_tokens, strict } = &totals.fleet;
+    let mode = if *strict { ", strict" } else { "" };
+    let compared = match totals.compared {
+        0 => String::new(),
+        n => format!(" It ran as RTL and twin; {n} events were compared, every verdict and number is equal."),
+    };
+    let rows = [
+        ("decided", totals.requests),
+        ("admitted", totals.admit),
+        ("of these held before", totals.held),
+        ("of these redirected", totals.redirected),
+        ("longest time held, ms", u64::from(totals.held_ms_max)),
+        ("refused", totals.refuse),
+        ("lost", totals.lost),
+    ];
+    let rows = rows.map(|(name, n)| format!("<tr><td>{name}</td><td class=\"n\">{n}</td></tr>\n")).concat();
+    let reasons = shares("reason", totals.reasons.iter().map(|(name, n)| (*name, *n)));
+    format!(
+        "<section>\n<h2>The same requests under the burst scheduler</h2>\n<p>What the fabric has admitted or refused, decided \
+         once more by <code>burst</code>, which is not in the fabric's datapath yet, at the times of the capture. The fleet is \
+         stated, not captured: {nodes} nodes of {slots} slots{mode}, {rate} prompt tokens a second, {tau_ms} ms an output \
+         token, {output_tokens} output tokens or <code>max_tokens</code>; when a request ends comes from a model of the \
+         node.{compared}</p>\n<table>{rows}</table>\n{reasons}</section>\n"
+    )
 }
 
 fn latency(numbers: &Numbers) -> Result<String, String> {
@@ -169,13 +199,26 @@ fn shares<'a>(what: &str, rows: impl Iterator<Item = (&'a str, u64)>) -> String 
 }
 
 fn captures(captures: &[CaptureNumbers]) -> String {
-    let columns =
-        ["requests", "bytes", "admit", "refuse", "reject", "pass", "by the device", "packets", "out of order"];
+    let columns = [
+        "requests",
+        "bytes",
+        "admit",
+        "refuse",
+        "reject",
+        "pass",
+        "by the device",
+        "packets",
+        "out of order",
+        "burst: node",
+        "burst: held",
+        "burst: 429",
+    ];
     let mut table = "<div class=\"wide\"><table><tr><th>capture</th>".to_owned();
     columns.iter().for_each(|c| table += &format!("<th class=\"n\">{c}</th>"));
     table += "</tr>\n";
     for c in captures {
         let action = |name: &str| c.actions.get(name).copied().unwrap_or(0) as u64;
+        let burst = |name: &str| c.scheduler.get(name).copied().unwrap_or(0) as u64;
         let cells = [
             c.requests as u64,
             c.body_bytes as u64,
@@ -186,6 +229,9 @@ fn captures(captures: &[CaptureNumbers]) -> String {
             c.fabric as u64,
             c.counts.packets,
             c.counts.out_of_order,
+            burst("node"),
+            burst("held"),
+            burst("429"),
         ];
         let cells: String = cells.iter().map(|n| format!("<td class=\"n\">{n}</td>")).collect();
         let _ = writeln!(table, "<tr><td>{}</td>{cells}</tr>", escape(&c.name));

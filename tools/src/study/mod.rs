@@ -7,6 +7,7 @@ mod scenes;
 mod table;
 
 use crate::error::Error;
+use crate::scheduler;
 use clap::Args;
 use forebay_study::{Outcome, Setup, Trace, NAMES};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -151,7 +152,7 @@ impl Options {
         setup.clients.seed = self.seed;
         if self.device == runner::On::Sim {
             let pools = if self.scene.contains(&scenes::Scene::Pools) { 2 } else { 1 };
-            runner::fits(&setup, pools)?;
+            scheduler::fits(pools, self.nodes, self.slots)?;
             if self.scene.is_empty() && !policies.iter().any(|name| runner::scheduler(name).is_some()) {
                 let asked = policies.join(",");
                 return usage(format!(

@@ -1,8 +1,8 @@
 //! Runs of a study, on all processors, with the scheduler on the twin or on the simulated RTL beside it.
 use crate::error::Error;
+use crate::scheduler::{clocks, open};
 use clap::ValueEnum;
-use forebay_device::BurstDevice;
-use forebay_spec::burst::{Sizes, BOARD};
+use forebay_spec::burst::BOARD;
 use forebay_study::{run, run_pools_with, run_with, BurstPolicy, Outage, Outcome, Part, Setup};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -59,7 +59,7 @@ impl<'a> Runner<'a> {
 
     /// What was compared; `None` on the twin.
     pub(super) fn compared(&self) -> Option<Compared> {
-        let (interval_clocks, verdict_clocks) = clocks()?;
+        let (interval_clocks, verdict_clocks) = clocks().ok()?;
         let count = |n: &AtomicU64| n.load(Ordering::Relaxed);
         let (runs, events) = (count(&self.runs), count(&self.events));
         (self.on == On::Sim).then_some(Compared { runs, events, interval_clocks, verdict_clocks })
@@ -123,8 +123,8 @@ impl<'a> Runner<'a> {
             On::Twin => BurstPolicy::new(setup, parts.len(), strict),
             On::Sim => {
                 let config = BurstPolicy::config(setup, parts.len(), strict, Some(BOARD));
-                let device = device(&config)?;
-                BurstPolicy::on(config, Some(device))
+                let device = open(&config)?;
+                BurstPolicy::on(config, Some(device), None)
             }
         };
         let result = work(&mut policy);
@@ -136,51 +136,4 @@ impl<'a> Runner<'a> {
         self.events.fetch_add(events, Ordering::Relaxed);
         Ok(result)
     }
-}
-
-/// Is there a simulated scheduler with room for such a fleet?
-pub(super) fn fits(setup: &Setup, pools: usize) -> Result<(), Error> {
-    let Sizes { nodes, name, .. } = BOARD;
-    let per_node = BOARD.slots_per_node();
-    is_built_in()?;
-    if setup.fleet.nodes * pools <= nodes && setup.fleet.slots <= per_node {
-        return Ok(());
-    }
-    let (asked, slots) = (setup.fleet.nodes, setup.fleet.slots);
-    let most = nodes / pools;
-    Err(Error::Usage(format!(
-        "--device sim: {pools} pool(s) of {asked} nodes of {slots} slots do not fit the simulated scheduler, that of profile \
-         {name} with {nodes} nodes of {per_node} slots; give --nodes of at most {most} and --slots of at most {per_node}"
-    )))
-}
-
-#[cfg(feature = "sim")]
-fn device(config: &forebay_decide::burst::Config) -> Result<Box<dyn BurstDevice>, Error> {
-    let sim = forebay_sim::SimBurst::new(config).map_err(|e| Error::Usage(e.to_string()))?;
-    Ok(Box::new(sim))
-}
-
-#[cfg(feature = "sim")]
-const fn clocks() -> Option<(u32, u32)> {
-    Some((forebay_sim::BURST_INTERVAL_CLOCKS, forebay_sim::BURST_LATENCY_CLOCKS))
-}
-
-#[cfg(feature = "sim")]
-fn is_built_in() -> Result<(), Error> {
-    Ok(())
-}
-
-#[cfg(not(feature = "sim"))]
-fn device(_: &forebay_decide::burst::Config) -> Result<Box<dyn BurstDevice>, Error> {
-    Err(crate::replay::no_simulation())
-}
-
-#[cfg(not(feature = "sim"))]
-const fn clocks() -> Option<(u32, u32)> {
-    None
-}
-
-#[cfg(not(feature = "sim"))]
-fn is_built_in() -> Result<(), Error> {
-    Err(crate::replay::no_simulation())
 }

@@ -2,7 +2,7 @@
 use super::{Move, Policy};
 use crate::setup::{Habit, Setup};
 use crate::sim::{Outage, World};
-use forebay_decide::burst::{Burst, Config, Timer};
+use forebay_decide::burst::{Burst, Config, Timer, Verdicts};
 use forebay_device::{BurstDevice, BurstFailure, BurstPair};
 use forebay_spec::burst::{
     Action, Event, Input, NodeChange, NodeRegisters, PoolRegisters, Release, ReleaseKind, Sizes, TenantLimits, Verdict,
@@ -11,11 +11,11 @@ use forebay_spec::burst::{
 use forebay_spec::limits::BODY_BYTES_MAX;
 use forebay_spec::{Disposition, Field, Kind, Record};
 
-/// Slot time of an output token that the scheduler is told, ms.
-const TAU_MS: u32 = 20;
+/// Sees every event with its verdicts.
+pub type Watch<'w> = dyn FnMut(&Event, &Verdicts) + 'w;
 
 /// The router.
-pub struct BurstPolicy {
+pub struct BurstPolicy<'w> {
     pair: BurstPair,
     timer: Timer,
     seq: u32,
@@ -23,8 +23,9 @@ pub struct BurstPolicy {
     last_bind: u8,
     /// Slot and generation of each request that has one.
     slots: Vec<Option<(u16, u8)>>,
-    /// Every event is put down here if somebody asks for it.
-    log: Option<Vec<Event>>,
+    watch: Option<Box<Watch<'w>>>,
+    /// What is asked, by request, where that is known better than the trace says.
+    records: Option<Vec<Record>>,
     /// Twin and device differ, or the device failed: nothing more happens.
     failure: Option<BurstFailure>,
 }
@@ -37,7 +38,7 @@ fn sizes(setup: &Setup, pools: usize) -> Sizes {
     Sizes { name: "study", nodes, slots: nodes * per_node, hold, tenants: 256, pools: POOLS_MAX, tickets: 1_024 }
 }
 
-impl BurstPolicy {
+impl<'w> BurstPolicy<'w> {
     /// `pools` pools of the setup's nodes each, on the twin.
     pub fn new(setup: &Setup, pools: usize, strict: bool) -> Self {
         Self::with(Self::config(setup, pools, strict, None))
@@ -48,13 +49,13 @@ impl BurstPolicy {
         let fleet = &setup.fleet;
         let (nodes, slots, rate) = (fleet.nodes as u32, fleet.slots as u32, fleet.prompt_rate() as u32);
         let least = sizes(setup, pools);
-        let mut config = Config::one_pool(build.unwrap_or(least), 0, slots as u16, rate, TAU_MS, strict);
+        let mut config = Config::one_pool(build.unwrap_or(least), 0, slots as u16, rate, fleet.tau_ms, strict);
         // what is held does not depend on the build
         let hold = if strict { 0 } else { (least.hold / pools.max(1)) as u16 };
         config.pools[0].hold = hold;
         for p in 0..pools {
-            config.pools[p] = PoolRegisters::of(nodes, slots, rate, TAU_MS, hold);
-            let node = NodeRegisters::of(slots as u16, rate, TAU_MS, 1 << p, strict);
+            config.pools[p] = PoolRegisters::of(nodes, slots, rate, fleet.tau_ms, hold);
+            let node = NodeRegisters::of(slots as u16, rate, fleet.tau_ms, 1 << p, strict);
             config.nodes.extend(std::iter::repeat_n(node, fleet.nodes));
         }
         config.limits = vec![TenantLimits::NONE; config.sizes.tenants];
@@ -70,14 +71,15 @@ impl BurstPolicy {
     /// # Panics
     /// If they do not fit: a study's settings are checked before.
     pub fn with(config: Config) -> Self {
-        Self::on(config, None)
+        Self::on(config, None, None)
     }
 
-    /// With a device beside the twin, which is set up with the same registers and has had no event yet.
+    /// With a device beside the twin, which is set up with the same registers and has had no event yet; `watch` sees all
+    /// events.
     ///
     /// # Panics
     /// If the registers do not fit.
-    pub fn on(config: Config, device: Option<Box<dyn BurstDevice>>) -> Self {
+    pub fn on(config: Config, device: Option<Box<dyn BurstDevice>>, watch: Option<Box<Watch<'w>>>) -> Self {
         let nodes = config.nodes.len() as u8;
         #[allow(clippy::expect_used)]
         let twin = Burst::new(config).expect("the setup was checked");
@@ -92,7 +94,8 @@ impl BurstPolicy {
             now_ms: 0,
             last_bind: 0,
             slots: Vec::new(),
-            log: None,
+            watch,
+            records: None,
             failure: None,
         };
         (0..nodes).for_each(|node| made.event(Input::Node { node, change: NodeChange::Up }, &mut Vec::new()));
@@ -110,15 +113,11 @@ impl BurstPolicy {
         }
     }
 
-    /// Every event from now on is kept.
-    pub fn logged(mut self) -> Self {
-        self.log = Some(Vec::new());
+    /// Requests ask with these records, by their number, not with what the trace says. Connection and index of a record
+    /// become the number of the request.
+    pub fn with_records(mut self, records: Vec<Record>) -> Self {
+        self.records = Some(records);
         self
-    }
-
-    /// The events since [`BurstPolicy::logged`].
-    pub fn log(&self) -> &[Event] {
-        self.log.as_deref().unwrap_or(&[])
     }
 
     /// The scheduler.
@@ -132,9 +131,6 @@ impl BurstPolicy {
         }
         let event = Event { seq: self.seq, now_ms: self.now_ms, input };
         self.seq = self.seq.wrapping_add(1);
-        if let Some(log) = &mut self.log {
-            log.push(event);
-        }
         // the request that was put out first, as it made the room
         let verdicts = match self.pair.apply(&event) {
             Ok(verdicts) => verdicts,
@@ -143,6 +139,9 @@ impl BurstPolicy {
                 return;
             }
         };
+        if let Some(watch) = &mut self.watch {
+            watch(&event, &verdicts);
+        }
         let mut both: Vec<_> = verdicts.iter().collect();
         both.reverse();
         moves.extend(both.iter().map(|verdict| self.answer(verdict)));
@@ -175,8 +174,12 @@ impl BurstPolicy {
     }
 
     fn record(&self, world: &World<'_>, request: usize) -> Record {
+        let (connection, index) = ((request >> 16) as u16, request as u16);
+        if let Some(record) = self.records.as_ref().and_then(|records| records.get(request)) {
+            return Record { connection, index, ..*record };
+        }
         let asks = &world.requests[request];
-        let mut record = Record::empty((request >> 16) as u16, request as u16, Disposition::Decide);
+        let mut record = Record::empty(connection, index, Disposition::Decide);
         record.kinds[Field::MaxTokens as usize] = Kind::Number;
         record.kinds[Field::Model as usize] = Kind::String;
         record.max_tokens = asks.declared;
@@ -193,7 +196,7 @@ impl BurstPolicy {
     }
 }
 
-impl Policy for BurstPolicy {
+impl Policy for BurstPolicy<'_> {
     fn offer(&mut self, world: &World<'_>, request: usize, moves: &mut Vec<Move>) {
         while let Some(bind) = self.next(world) {
             moves.push(bind);
@@ -236,8 +239,8 @@ impl Policy for BurstPolicy {
         self.event(Input::Node { node: outage.node as u8, change }, &mut Vec::new());
     }
 
-    fn millisecond(&mut self, _world: &World<'_>, moves: &mut Vec<Move>) {
-        self.timer.start(1);
+    fn elapsed(&mut self, _world: &World<'_>, elapsed_ms: u16, moves: &mut Vec<Move>) {
+        self.timer.start(elapsed_ms);
         while let Some(input) = self.timer.next(self.pair.twin()) {
             self.event(input, moves);
         }

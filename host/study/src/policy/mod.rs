@@ -3,7 +3,7 @@ mod burst;
 mod central;
 mod direct;
 
-pub use burst::BurstPolicy;
+pub use burst::{BurstPolicy, Watch};
 
 use crate::setup::Setup;
 use crate::sim::{Outage, World};
@@ -61,8 +61,8 @@ pub trait Policy {
     /// A node goes away or comes back.
     fn outage(&mut self, _world: &World<'_>, _outage: &Outage) {}
 
-    /// A millisecond has passed.
-    fn millisecond(&mut self, _world: &World<'_>, _moves: &mut Vec<Move>) {}
+    /// Time has passed, ms.
+    fn elapsed(&mut self, _world: &World<'_>, _elapsed_ms: u16, _moves: &mut Vec<Move>) {}
 
     /// Does it want to know of milliseconds?
     fn ticks(&self) -> bool {
