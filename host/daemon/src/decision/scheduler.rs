@@ -1,5 +1,5 @@
 //! The scheduler with all that is asked of it: events in, verdicts to whom they concern.
-use super::slot::{Taken, Told, Waiting};
+use super::slot::{Firsts, Taken, Told, Waiting};
 use super::task::Ask;
 use super::{explain, Decision, Fleet, Gauges, Refusal, Want};
 use crate::clock::now_ms;
@@ -79,6 +79,7 @@ pub(super) struct Scheduler {
     seq: u32,
     last_bind: u8,
     ticked: Instant,
+    firsts: Arc<Firsts>,
     queue: mpsc::WeakUnboundedSender<Ask>,
 }
 
@@ -100,6 +101,7 @@ impl Scheduler {
             seq: 0,
             last_bind: 0,
             ticked: Instant::now(),
+            firsts: Arc::default(),
             queue,
         })
     }
@@ -229,7 +231,14 @@ impl Scheduler {
         }
     }
 
-    pub(super) fn first_token(&mut self, id: u32) {
+    /// Takes in whose first token has come.
+    pub(super) fn first_tokens(&mut self) {
+        for id in self.firsts.take() {
+            self.first_token(id);
+        }
+    }
+
+    fn first_token(&mut self, id: u32) {
         let Some(At::Slot { slot, generation, first_token, .. }) = self.jobs.get_mut(&id).map(|j| &mut j.at) else {
             return;
         };
@@ -406,7 +415,7 @@ impl Scheduler {
         };
         let (sender, taken) = oneshot::channel();
         job.taken = Some(sender);
-        let slot = super::Slot::new(id, told, queue, taken);
+        let slot = super::Slot::new(id, told, queue, self.firsts.clone(), taken);
         let undelivered = match job.answer.take() {
             Some(answer) => answer.send(Decision::Admit { slot, place }).err(),
             None => Some(Decision::Admit { slot, place }),

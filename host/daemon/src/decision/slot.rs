@@ -4,6 +4,7 @@ use super::Decision;
 use forebay_spec::burst::{LostReason, ReleaseKind};
 use std::future::{poll_fn, Future};
 use std::pin::{pin, Pin};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::sync::{mpsc, oneshot};
 
@@ -64,6 +65,22 @@ pub struct Told {
     pub explained: Option<Box<str>>,
 }
 
+/// Requests whose first token has come. It wakes nobody: while prompts are worked off, or somebody is held, the task looks
+/// often enough by itself.
+#[derive(Debug, Default)]
+pub(super) struct Firsts(Mutex<Vec<u32>>);
+
+impl Firsts {
+    fn put(&self, id: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+    }
+
+    /// Those that have come since.
+    pub(super) fn take(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// The slot of an admitted request; given back when this is dropped, as `Cancel` unless told otherwise.
 #[derive(Debug)]
 pub struct Slot {
@@ -71,6 +88,7 @@ pub struct Slot {
     /// What the client is told of it.
     pub told: Told,
     queue: mpsc::UnboundedSender<Ask>,
+    firsts: Arc<Firsts>,
     taken: Option<oneshot::Receiver<Taken>>,
     /// How it ends; `None` if it is not this guard's any more.
     end: Option<(ReleaseKind, u16)>,
@@ -78,8 +96,15 @@ pub struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(id: u32, told: Told, queue: mpsc::UnboundedSender<Ask>, taken: oneshot::Receiver<Taken>) -> Self {
-        Slot { id, told, queue, taken: Some(taken), end: Some((ReleaseKind::Cancel, 0)), first_token: false }
+    pub(super) fn new(
+        id: u32,
+        told: Told,
+        queue: mpsc::UnboundedSender<Ask>,
+        firsts: Arc<Firsts>,
+        taken: oneshot::Receiver<Taken>,
+    ) -> Self {
+        let (taken, end) = (Some(taken), Some((ReleaseKind::Cancel, 0)));
+        Slot { id, told, queue, firsts, taken, end, first_token: false }
     }
 
     /// It is no business of this guard any more.
@@ -91,7 +116,7 @@ impl Slot {
     pub fn first_token(&mut self) {
         if !self.first_token && self.end.is_some() {
             self.first_token = true;
-            let _ = self.queue.send(Ask::FirstToken { id: self.id });
+            self.firsts.put(self.id);
         }
     }
 

@@ -2,6 +2,7 @@
 use super::scheduler::Scheduler;
 use super::{Decision, Fleet, Status, Want};
 use forebay_spec::burst::ReleaseKind;
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -15,8 +16,6 @@ pub(super) enum Ask {
     Decide { id: u32, want: Box<Want>, answer: oneshot::Sender<Decision> },
     /// The client has left while its request was in the line.
     Leave { id: u32 },
-    /// The first output token has come.
-    FirstToken { id: u32 },
     /// A slot comes back.
     Release { id: u32, kind: ReleaseKind, output_tokens: u16 },
     /// The engine failed; another one is wanted.
@@ -31,7 +30,7 @@ impl Ask {
     /// Asks that stand there at the same moment are taken in this order, which is that of `INPUT_ORDER`.
     fn rank(&self) -> u8 {
         match self {
-            Ask::Leave { .. } | Ask::FirstToken { .. } | Ask::Release { .. } => 0,
+            Ask::Leave { .. } | Ask::Release { .. } => 0,
             Ask::Exchange { .. } => 1,
             Ask::Decide { .. } | Ask::Again { .. } => 2,
             Ask::Status { .. } => 3,
@@ -42,14 +41,21 @@ impl Ask {
 /// Answers until nobody is left to ask.
 pub(super) async fn run(mut scheduler: Scheduler, mut asks: mpsc::UnboundedReceiver<Ask>) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
+    let mut alarm = pin!(tokio::time::sleep_until(scheduler.next_tick().into()));
     loop {
+        let due = scheduler.next_tick().into();
+        // one that is too early does no harm
+        if alarm.is_elapsed() || due < alarm.deadline() {
+            alarm.as_mut().reset(due);
+        }
         tokio::select! {
             taken = asks.recv_many(&mut batch, BATCH_MAX) => if taken == 0 { return },
-            () = tokio::time::sleep_until(scheduler.next_tick().into()) => {}
+            () = alarm.as_mut() => {}
         }
         batch.sort_by_key(Ask::rank);
         scheduler.pass_time();
         scheduler.look();
+        scheduler.first_tokens();
         for ask in batch.drain(..) {
             // whoever waits comes before who comes now
             if ask.rank() > 0 {
@@ -66,7 +72,6 @@ fn answer(scheduler: &mut Scheduler, ask: Ask) {
     match ask {
         Ask::Decide { id, want, answer } => scheduler.decide(id, want, answer),
         Ask::Leave { id } => scheduler.leave(id),
-        Ask::FirstToken { id } => scheduler.first_token(id),
         Ask::Release { id, kind, output_tokens } => scheduler.release(id, kind, output_tokens),
         Ask::Again { id, answer } => scheduler.again(id, answer),
         Ask::Exchange { fleet, answer } => {
