@@ -49,15 +49,20 @@ requests_max = 1
 [engine.echo]
 output_token_ms = 200
 """
-# Slow enough that the demo's clients, who ask together, find it full.
+# Few places and little patience: of the demo's clients, who ask together, some are held and some are refused.
 DEMO = """
+[scheduler]
+hold_ms = 200
+
 [[engine]]
 name = "echo"
 kind = "echo"
 models = ["echo"]
+requests_max = 4
+output_token_ms = 6
 [engine.echo]
 first_token_ms = 20
-output_token_ms = 4
+output_token_ms = 6
 """
 LLAMA = """
 [[engine]]
@@ -168,7 +173,7 @@ def daemon(place, engines):
 @contextlib.contextmanager
 def demo_daemon():
     """A daemon for the demo's clients; where it listens."""
-    with tempfile.TemporaryDirectory() as place, daemon(Path(place), [2] * 8, DEMO) as address:
+    with tempfile.TemporaryDirectory() as place, daemon(Path(place), DEMO) as address:
         yield f"http://{address}"
 
 
