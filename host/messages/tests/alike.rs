@@ -41,6 +41,7 @@ fn chat_event() -> impl Strategy<Value = String> {
         }),
         1 => Just(delta(tool)),
         1 => Just(choice(String::new(), ",\"finish_reason\":\"stop\"")),
+        1 => inner().prop_map(move |text| choice(format!("\"content\":\"{text}\""), ",\"finish_reason\":\"stop\"")),
     ]
 }
 
@@ -66,6 +67,12 @@ fn messages_event() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Events, each several times in a row.
+fn several(event: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<String>> {
+    let times = prop::collection::vec((event, 1..4usize), 1..12);
+    times.prop_map(|list| list.into_iter().flat_map(|(event, times)| vec![event; times]).collect())
+}
+
 /// What a client gets of a stream that comes byte by byte, without the events that say nothing.
 fn got(options: &forebay_messages::RelayOptions, stream: &str) -> Result<String, String> {
     let out = run(options, stream.as_bytes(), 1).map_err(|error| error.to_string())?;
@@ -77,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn chats(list in prop::collection::vec(chat_event(), 1..30), to_messages in any::<bool>(), stream in any::<bool>(),
+    fn chats(list in several(chat_event()), to_messages in any::<bool>(), stream in any::<bool>(),
         n in 1..3u32, stop in prop::option::weighted(0.2, "[a-c]{1,2}"), cumulative in prop::bool::weighted(0.1)) {
         let mut options = options(Api::Chat, if to_messages { Api::Messages } else { Api::Chat }, stream);
         (options.choices, options.cumulative) = (n, cumulative);
@@ -89,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn messages(list in prop::collection::vec(messages_event(), 1..30), to_chat in any::<bool>(), stream in any::<bool>()) {
+    fn messages(list in several(messages_event()), to_chat in any::<bool>(), stream in any::<bool>()) {
         let options = options(Api::Messages, if to_chat { Api::Chat } else { Api::Messages }, stream);
         let begin = messages_stream()[..1].concat()
             + &event(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
