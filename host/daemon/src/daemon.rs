@@ -38,13 +38,13 @@ impl Daemon {
     /// # Errors
     /// Those of [`Daemon::start`], and a socket that no address of the configuration is for.
     pub async fn start_with(config: Config, mut handed: Handed) -> Result<Self, String> {
+        handed.check(config.listen.iter().map(|l| l.address).chain(config.admin))?;
         let config = Arc::new(config);
         let state = State::new(config.clone(), None)?;
         let app = Arc::new(App::new(Decider::start(state.fleet.clone())?, state)?);
         let listen = |l| Listener::start(l, app.clone(), &mut handed);
         let listeners = config.listen.iter().map(listen).collect::<Result<Vec<_>, String>>()?;
         let admin = config.admin.map(|address| Admin::start(address, app.clone(), &mut handed)).transpose()?;
-        handed.used()?;
         let tls = listeners.iter().filter_map(|l| l.tls.clone()).collect();
         let probes = tokio::spawn(probe(app.clone()));
         for listener in &listeners {

@@ -52,17 +52,24 @@ impl Handed {
         }
     }
 
-    /// All of them are in use.
+    /// Is each of them for an address of its own among these?
     ///
     /// # Errors
     /// One that is not: who connects to it would wait for ever.
-    pub fn used(self) -> Result<(), String> {
-        self.0.first().map_or(Ok(()), |(address, _)| {
-            Err(format!(
-                "a socket for {address} is handed over, and no [[listen]] and no [admin] has this address; \
-                 make ListenStream= of forebayd.socket and the configuration agree"
-            ))
-        })
+    pub fn check(&self, addresses: impl IntoIterator<Item = SocketAddr>) -> Result<(), String> {
+        let mut free: Vec<SocketAddr> = addresses.into_iter().collect();
+        for (of, _) in &self.0 {
+            match free.iter().position(|address| is_for(*of, *address)) {
+                Some(i) => drop(free.swap_remove(i)),
+                None => {
+                    return Err(format!(
+                        "a socket for {of} is handed over, and no [[listen]] and no [admin] has this address for it; \
+                         make ListenStream= of forebayd.socket and the configuration agree"
+                    ))
+                }
+            }
+        }
+        Ok(())
     }
 }
 
