@@ -62,15 +62,7 @@ pub(super) async fn decide(
         pool,
     };
     let decision = app.decider.decide(want).await;
-    let us = started.elapsed().as_micros() as u64;
-    let held_us = match &decision {
-        Decision::Admit { slot, .. } => u64::from(slot.told.queue_ms) * 1_000,
-        Decision::Refuse(refusal) => u64::from(refusal.told.queue_ms) * 1_000,
-        _ => 0,
-    };
-    ticket.decision_us = Some(us);
-    // the time in the line is the fleet's, and has a figure of its own
-    app.metrics.decision.add(us.saturating_sub(held_us), now_ms());
+    note_time(app, ticket, started, &decision);
     match decision {
         Decision::Admit { slot, place } => {
             ticket.told = Some(slot.told.clone());
@@ -88,6 +80,18 @@ pub(super) async fn decide(
             Err(Problem::lost("scheduler_lost", error))
         }
     }
+}
+
+/// Counts the time of a decision: that in the line is the fleet's, and has a figure of its own.
+fn note_time(app: &App, ticket: &mut Ticket, started: Instant, decision: &Decision) {
+    let us = started.elapsed().as_micros() as u64;
+    let held_us = match decision {
+        Decision::Admit { slot, .. } => u64::from(slot.told.queue_ms) * 1_000,
+        Decision::Refuse(refusal) => u64::from(refusal.told.queue_ms) * 1_000,
+        _ => 0,
+    };
+    ticket.decision_us = Some(us);
+    app.metrics.decision.add(us.saturating_sub(held_us), now_ms());
 }
 
 /// Messages asks for a limit of the output, the other APIs have a default.
