@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -141,10 +142,12 @@ def cmd_fuzz(args):
     parser = parser_for("fuzz", COMMANDS["fuzz"][0])
     parser.add_argument("target", nargs="?", help="one target; all of them if left out")
     parser.add_argument("--seconds", type=int, default=60, help="time for each target (default 60)")
+    parser.add_argument("--seed", type=int, help="the same new inputs each time; drawn if left out")
     options = parser.parse_args(args)
     machine.ensure()
-    # the targets read these two names: testbench/tests/fuzz/target.rs
-    env = {"FOREBAY_FUZZ_SECONDS": str(options.seconds)}
+    seed = secrets.randbits(64) if options.seed is None else options.seed
+    # the targets read the names of ours: testbench/tests/fuzz/target.rs. A seed of the environment goes before that of .cargo/config.toml
+    env = {"FOREBAY_FUZZ_SECONDS": str(options.seconds), "BOLERO_RANDOM_SEED": str(seed)}
     if options.target:
         env["FOREBAY_FUZZ_TARGET"] = options.target
     return call(["cargo", "test", "--release", "-p", "forebay-testbench", "--test", "fuzz", "--", "--nocapture"], env)

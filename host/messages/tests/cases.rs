@@ -124,6 +124,32 @@ fn b45_counting_is_served_with_a_query() {
 }
 
 #[test]
+fn a_system_message_never_stands_between_a_call_and_its_answer() {
+    let calls = json!({"role": "assistant", "content": [
+        {"type": "tool_use", "id": "a", "name": "t", "input": {}}, {"type": "tool_use", "id": "b", "name": "t", "input": {}},
+    ]});
+    let result =
+        |id: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "r"}]});
+    let (hi, note) = (json!({"role": "user", "content": "hi"}), json!({"role": "system", "content": "note"}));
+    for (messages, roles) in [
+        (vec![&hi, &calls, &note], "user system assistant"),
+        (vec![&hi, &calls, &note, &result("a"), &result("b")], "user system assistant tool tool"),
+        (vec![&hi, &calls, &result("a"), &note, &result("b")], "user assistant tool tool system"),
+        (vec![&hi, &calls, &result("a"), &result("b"), &note], "user assistant tool tool system"),
+    ] {
+        let body = json!({"model": "m", "max_tokens": 9, "tools": [{"name": "t", "input_schema": {"type": "object"}}], "messages": messages});
+        let text = body.to_string();
+        let request = Request::check(Api::Messages, text.as_bytes(), &Limits::default()).unwrap();
+        let chat = forebay_messages::convert::to_chat(&request, &Default::default()).unwrap();
+        let chat: Value = serde_json::from_slice(&chat.body).unwrap();
+        let said: Vec<&str> =
+            chat["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
+        assert_eq!(said.join(" "), roles);
+        Request::check(Api::Chat, chat.to_string().as_bytes(), &Limits::default()).unwrap();
+    }
+}
+
+#[test]
 fn b53_system_messages_keep_their_place() {
     let list =
         json!([{"role": "user", "content": "a"}, {"role": "system", "content": "b"}, {"role": "user", "content": "c"}]);

@@ -415,10 +415,9 @@ impl MessagesGuard {
             });
             event.object("usage", |out| {
                 self.usage.write(out, &["output_tokens"]);
-                match self.usage.get("output_tokens") {
-                    Some(tokens) => out.raw("output_tokens", tokens),
-                    None => out.number("output_tokens", self.seen.usage.output_tokens.unwrap_or(0).max(deltas)),
-                };
+                // an engine may write what is no count at all
+                let told = self.usage.get("output_tokens").and_then(|tokens| tokens.parse::<u64>().ok());
+                out.number("output_tokens", told.unwrap_or(self.seen.usage.output_tokens.unwrap_or(0).max(deltas)));
             });
             self.others.write(event, &["type", "delta", "usage"]);
         });

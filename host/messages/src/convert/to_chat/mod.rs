@@ -27,11 +27,11 @@ const DROPPED: &[&str] =
 
 /// The body for a chat engine. The request must be one of Messages.
 ///
-/// Messages of one role in a row become one. System prompts become messages of the role `system`, where they stand;
-/// results of tools become messages of the role `tool`, those of failed calls begin with `Error: `; images become
-/// `image_url`, data as a data URL. Thinking of earlier turns, cache marks and settings without a counterpart are left
-/// out and listed. Documents that are not text, files, images in results of tools, and tools that run at the API are
-/// errors.
+/// Messages of one role in a row become one. System prompts become messages of the role `system`, where they stand, but never
+/// between a call and its answer; results of tools become messages of the role `tool`, those of failed calls begin with
+/// `Error: `; images become `image_url`, data as a data URL. Thinking of earlier turns, cache marks and settings without a
+/// counterpart are left out and listed. Documents that are not text, files, images in results of tools, and tools that run
+/// at the API are errors.
 pub fn to_chat(request: &Request<'_>, engine: &ChatEngine<'_>) -> Result<Converted, ApiError> {
     if request.api() != Api::Messages {
         return Err(ApiError::field("", "only a Messages body becomes a chat body"));

@@ -17,6 +17,10 @@ pub(super) struct Messages<'o, 'a> {
     /// What is said by one role, until another one speaks: messages of one role in a row become one, for engines that
     /// want roles to alternate.
     turn: Option<Turn<'a>>,
+    /// Calls of the last assistant message that are not answered yet.
+    open: usize,
+    /// System messages that wait until they are.
+    held: Vec<Vec<&'a str>>,
 }
 
 /// A text or an image of a message.
@@ -109,9 +113,10 @@ fn inner<'a>(block: Value<'_, 'a>) -> Option<&'a str> {
 /// Writes the array of the system prompt and all messages.
 pub(super) fn messages(out: &mut String, dropped: &mut Vec<String>, root: Value<'_, '_>) -> Result<(), ApiError> {
     out.push('[');
-    let mut messages = Messages { out, dropped, first: true, turn: None };
+    let mut messages = Messages { out, dropped, first: true, turn: None, open: 0, held: Vec::new() };
     messages.all(root)?;
     messages.flush();
+    messages.write_held();
     out.push(']');
     Ok(())
 }
@@ -155,6 +160,9 @@ impl<'a> Messages<'_, 'a> {
 
     fn flush(&mut self) {
         if let Some(turn) = self.turn.take().filter(|turn| turn.said) {
+            if turn.role == "assistant" {
+                self.open = turn.calls.len();
+            }
             self.message(turn.role, |out| turn.write(out));
         }
     }
@@ -165,11 +173,25 @@ impl<'a> Messages<'_, 'a> {
         }
     }
 
+    /// A system message. Between a call and its answer there may be none: it goes before the call, or behind the answers.
     fn system(&mut self, content: Value<'_, 'a>) {
-        self.flush();
-        self.message("system", |out| {
-            joined(out.name("content"), content.inner().into_iter().chain(content.items().filter_map(inner)));
-        });
+        let lines: Vec<&str> = content.inner().into_iter().chain(content.items().filter_map(inner)).collect();
+        match &self.turn {
+            Some(turn) if turn.role == "assistant" && !turn.calls.is_empty() => self.write_system(&lines),
+            _ if self.open > 0 => self.held.push(lines),
+            _ => {
+                self.flush();
+                self.write_system(&lines);
+            }
+        }
+    }
+
+    fn write_system(&mut self, lines: &[&str]) {
+        self.message("system", |out| joined(out.name("content"), lines.iter().copied()));
+    }
+
+    fn write_held(&mut self) {
+        std::mem::take(&mut self.held).iter().for_each(|lines| self.write_system(lines));
     }
 
     fn assistant(&mut self, content: Value<'_, 'a>, path: &Path<'_>) -> Result<(), ApiError> {
@@ -241,6 +263,10 @@ impl<'a> Messages<'_, 'a> {
                 content.insert_str(at, "Error: ");
             }
         });
+        self.open = self.open.saturating_sub(1);
+        if self.open == 0 {
+            self.write_held();
+        }
         Ok(())
     }
 }
