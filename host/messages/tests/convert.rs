@@ -215,6 +215,16 @@ fn what_cannot_be_carried_to_messages_is_named() {
             json!([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png,x"}}]}]),
             "messages.0.content.0.image_url.url",
         ),
+        (
+            "messages",
+            json!([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/tiff;base64,AA=="}}]}]),
+            "messages.0.content.0.image_url.url",
+        ),
+        (
+            "messages",
+            json!([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]}]),
+            "messages.0.content.0.image_url.url",
+        ),
         ("tool_choice", json!({"type": "allowed_tools"}), "tool_choice"),
     ] {
         let mut body = base.clone();

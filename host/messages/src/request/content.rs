@@ -18,7 +18,7 @@ pub(super) enum Role {
 }
 
 /// Kinds of images that the API takes.
-const IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
+pub(crate) const IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 impl Checker<'_> {
     /// An array of blocks of one message, or of a system prompt.

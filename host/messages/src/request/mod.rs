@@ -10,6 +10,7 @@ mod tools;
 pub use edit::Edits;
 
 pub(crate) use common::Path;
+pub(crate) use content::IMAGES;
 
 use crate::{
     api::Api,

@@ -164,11 +164,13 @@ impl MessagesGuard {
         let root = doc.root();
         let Some(kind) = root.text_of("type") else { return self.untyped(name, root, sink) };
         match kind.as_ref() {
+            // also in an event of another type
+            kind if is_error(kind, root) => self.fail(in_stream(data)),
             "message_start" => self.start(root.get("message"), sink),
             "content_block_start" => self.block_start(root, data, sink),
             "content_block_delta" => self.block_delta(root, data, sink),
             "content_block_stop" => {
-                let index = root.get("index").map(Value::raw).and_then(|raw| raw.parse().ok());
+                let index = index(root);
                 match &self.block {
                     Some(block) if block.index == index => self.close(sink),
                     _ => self.seen.repairs += 1,
@@ -178,8 +180,6 @@ impl MessagesGuard {
             "message_stop" => self.stop(sink),
             "ping" if self.started => sink.event("ping", r#"{"type":"ping"}"#),
             "ping" => {}
-            "error" => self.fail(in_stream(data)),
-            kind if is_error(kind, root) => self.fail(in_stream(data)),
             // what comes with a later version is for the client to judge; a name with a line end would be events of its own
             other if self.started && root.kind() == Kind::Object && is_name(other) => sink.event(other, data),
             _ => self.seen.repairs += 1,
@@ -274,7 +274,7 @@ impl MessagesGuard {
             self.seen.repairs += 1;
             self.close(sink);
         }
-        let index = root.get("index").map(Value::raw).and_then(|raw| raw.parse().ok());
+        let index = index(root);
         let lacks = match kind.as_ref() {
             "text" | "thinking" => block.text_of(&kind).is_none(),
             "tool_use" => {
@@ -331,7 +331,7 @@ impl MessagesGuard {
             _ => {}
         }
         self.need_start(sink);
-        let index: Option<i64> = root.get("index").map(Value::raw).and_then(|raw| raw.parse().ok());
+        let index = index(root);
         let exact = kind == "input_json_delta" && index.is_some_and(|index| index >= 0);
         let mut plain = false;
         match &self.block {
@@ -446,4 +446,9 @@ fn copy(from: Option<Value<'_, '_>>, out: &mut Object<'_>, without: &[&str]) {
             out.raw(&name, value.raw());
         }
     }
+}
+
+/// The index of a block; minus zero is none that a client would know.
+fn index(event: Value<'_, '_>) -> Option<i64> {
+    event.get("index").map(Value::raw).filter(|raw| *raw != "-0").and_then(|raw| raw.parse().ok())
 }

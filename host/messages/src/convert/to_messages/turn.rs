@@ -3,7 +3,7 @@ use super::input;
 use crate::{
     error::{quoted, ApiError},
     json::{object, push_string, Kind, Value},
-    request::Path,
+    request::{Path, IMAGES},
 };
 
 /// System prompt and messages, as the elements of arrays.
@@ -91,12 +91,16 @@ fn image(url: &str, path: &Path<'_>) -> Result<String, ApiError> {
     let source = match url.strip_prefix("data:") {
         None => object(|source| source.string("type", "url").string("url", url).done()),
         Some(data) => {
+            let wrong = |what: &str| Err(path.name("image_url").name("url").error(what));
             let Some((media, data)) = data.split_once(";base64,") else {
-                return Err(path
-                    .name("image_url")
-                    .name("url")
-                    .error("a data URL must be in base64: data:TYPE;base64,DATA"));
+                return wrong("a data URL must be in base64: data:TYPE;base64,DATA");
             };
+            if !IMAGES.contains(&media) {
+                return wrong(&format!("{} is not one of {}", quoted(media), IMAGES.join(", ")));
+            }
+            if data.is_empty() {
+                return wrong("the image is empty; give its data in base64");
+            }
             object(|source| source.string("type", "base64").string("media_type", media).string("data", data).done())
         }
     };
