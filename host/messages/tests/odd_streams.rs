@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use forebay_messages::{Api, ErrorKind, Relay};
+use forebay_messages::{Api, ErrorKind, Relay, RelayOptions};
 use serde_json::{json, Value};
 
 /// An engine may spread its JSON over lines, and put line ends into names: a client that reads by lines sees neither.
@@ -56,6 +56,43 @@ fn deltas_without_their_text_are_left_out_or_end_the_stream() {
     assert!(out.is_err(), "all of it came at once, so that the client has nothing yet");
 }
 
+/// Clients add up what is told as a count.
+#[test]
+fn what_is_no_count_is_not_handed_on() {
+    for odd in ["1e400", "-3", "\"7\"", "null", "7.5"] {
+        let mut stream = messages_stream();
+        let at = stream.iter().position(|e| e.contains("message_delta")).unwrap();
+        stream[at] = stream[at].replace("\"output_tokens\":12", &format!("\"output_tokens\":{odd}"));
+        assert!(stream[at].contains(odd), "{}", stream[at]);
+        let out = run(&options(Api::Messages, Api::Messages, true), stream.concat().as_bytes(), 1_000).unwrap();
+        let (_, delta) = events(&out).into_iter().find(|(name, _)| name == "message_delta").unwrap();
+        let delta: Value = serde_json::from_str(&delta).unwrap();
+        assert!(delta["usage"]["output_tokens"].is_u64(), "{odd}: {delta}");
+
+        let usage = format!("{{\"prompt_tokens\":3,\"completion_tokens\":{odd}}}");
+        let chunk =
+            "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":";
+        let stream = format!(
+            "{chunk}[{{\"index\":0,\"delta\":{{\"role\":\"assistant\",\"content\":\"hi\"}}}}]}}\n\n\
+             {chunk}[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n{chunk}[],\"usage\":{usage}}}\n\ndata: [DONE]\n\n"
+        );
+        let options = RelayOptions { include_usage: true, ..options(Api::Chat, Api::Chat, true) };
+        let out = run(&options, stream.as_bytes(), 1_000).unwrap();
+        let told: Vec<Value> = events(&out).iter().filter_map(|(_, data)| serde_json::from_str(data).ok()).collect();
+        let usage = &told.iter().find(|chunk| chunk["usage"].is_object()).unwrap()["usage"];
+        assert!(usage["completion_tokens"].is_u64(), "{odd}: {usage}");
+    }
+}
+
+/// A block whose index is minus zero, which no client knows, gets its own.
+#[test]
+fn minus_zero_is_no_index() {
+    let stream = messages_stream().concat().replace("\"index\":0", "\"index\":-0");
+    assert!(stream.contains("\"index\":-0"));
+    let out = run(&options(Api::Messages, Api::Messages, true), stream.as_bytes(), 1_000).unwrap();
+    assert!(!String::from_utf8_lossy(&out).contains("-0") && messages(&out).is_ok());
+}
+
 /// Servers tell of errors in forms of their own, and name hosts in them.
 #[test]
 fn errors_of_any_form_end_the_stream_and_are_not_handed_on() {
@@ -63,6 +100,9 @@ fn errors_of_any_form_end_the_stream_and_are_not_handed_on() {
         json!({"object": "error", "message": "10.1.2.3:8000 is busy", "type": "BadRequestError", "code": 400}),
         json!({"object": "error", "message": "10.1.2.3:8000 is busy", "type": "odd"}),
         json!({"type": "api_error", "message": "10.1.2.3:8000 is busy"}),
+        json!({"type": "message_delta", "delta": {}, "error": {"message": "10.1.2.3:8000 is busy"}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "a"},
+            "error": "10.1.2.3:8000 is busy"}),
     ] {
         let mut stream = messages_stream();
         stream.insert(9, event(error.clone()));

@@ -258,6 +258,21 @@ fn errors_name_limit_value_and_remedy() {
 }
 
 #[test]
+fn only_whole_requests_leave_it_between_two() {
+    let stream = b"POST /v1/messages HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}";
+    let mut reader = Reader::new();
+    for round in 0..2 {
+        for (at, byte) in stream.iter().enumerate() {
+            assert_eq!(reader.is_between_requests(), at == 0, "{round}");
+            reader.push(&[*byte]);
+        }
+        assert!(reader.is_between_requests());
+    }
+    reader.push(b"no request\r\n");
+    assert!(reader.is_dead() && !reader.is_between_requests());
+}
+
+#[test]
 fn a_dead_reader_stays_dead() {
     let mut reader = Reader::new();
     reader.push(b"\x00\r\n");

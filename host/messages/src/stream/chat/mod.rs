@@ -141,7 +141,10 @@ impl ChatGuard {
             self.fingerprint = Some(print.raw().to_owned());
         }
         if let Some(usage) = root.some("usage") {
-            self.usage = Some(usage.raw().to_owned());
+            // an engine may write what is no count at all: then ours goes out
+            let is_count = |name| usage.get(name).and_then(Value::unsigned).is_some();
+            let counts = ["prompt_tokens", "completion_tokens"].into_iter().all(is_count);
+            self.usage = counts.then(|| usage.raw().to_owned());
             self.seen.usage.update(&Usage::of_chat(usage));
         }
     }
