@@ -1,7 +1,7 @@
-//! Emits the cores, the front and the burst scheduler, verilates them and links the models; a library is kept by the hash of what it is made from.
+//! Emits the cores, the fronts and the burst scheduler, verilates them and links the models; a library is kept by the hash of what it is made from.
 use forebay_hdl::burst::{BoardBurst, DUE_CLOCKS, INTERVAL_CLOCKS, LATENCY_CLOCKS};
 use forebay_hdl::core::{BoardCore8, FleetCore64, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
-use forebay_hdl::front::{BoardFront8, REQUEST_CLOCKS};
+use forebay_hdl::front::{BoardFront8, FleetFront64, REQUEST_CLOCKS};
 use forebay_hdl_tools::emit::{emit, Emitted};
 use forebay_hdl_tools::shim;
 use forebay_hdl_tools::verilator::{verilate, VerilateJob};
@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     link(&emit(&mut BoardCore8::default(), "core")?, "board8", "Core", &out)?;
     link(&emit(&mut FleetCore64::default(), "core")?, "fleet64", "Core", &out)?;
     link(&emit(&mut BoardFront8::default(), "front")?, "front8", "Front", &out)?;
+    link(&emit(&mut FleetFront64::default(), "front")?, "front64", "Front", &out)?;
     link(&emit(&mut BoardBurst::default(), "burst")?, "burst_board", "Burst", &out)?;
     let latency = format!(
         "/// Clocks from a record to its verdict while nothing else waits.\n\

@@ -1,32 +1,28 @@
 //! The front as a device: Ethernet frames in, verdicts and what the host is told out.
 use crate::chance::Chance;
 use crate::device::{garbage, QUIET_CLOCKS, STUCK_CLOCKS};
-use crate::front8::{Front, Inputs, Outputs};
+use crate::front_model::{FrontModel, FrontPins, FrontSeen};
 use crate::host_event;
 use crate::image::Image;
-use crate::model::decided;
 use crate::store::Store;
 use crate::{drive, LINGER_CLOCKS};
 use forebay_decide::frame::{parse, Counters, Inline, InlineConfig};
 use forebay_decide::Bundle;
 use forebay_device::{DeviceError, FrameDevice, HostEvent, Output};
 use forebay_spec::frame::{word, FrameEnd};
-use forebay_spec::limits::BOARD;
 use forebay_spec::{layout, Input, Profile};
 use std::collections::VecDeque;
 use std::ffi::NulError;
 
-/// Bytes of a beat.
-const BEAT_BYTES: usize = 8;
-
-/// The Verilated front of profile `board`, 8 bytes a clock.
+/// A Verilated front.
 ///
 /// By default a call returns when nothing is under way any more, so that outputs come in the order of the calls, as the
 /// twin gives them. [`SimFrames::set_pipelined`] lets frames follow each other at once. Frames are held back until the
 /// store has room for them, so that none is lost.
 pub struct SimFrames {
-    front: Front,
-    pins: Inputs,
+    name: &'static str,
+    front: Box<dyn FrontModel>,
+    pins: FrontPins,
     image: Image,
     server_ports: Vec<u16>,
     /// Bank of the current bundle.
@@ -48,17 +44,28 @@ pub struct SimFrames {
 }
 
 impl SimFrames {
-    /// The front, not configured.
+    /// The front of profile `board`, 8 bytes a clock, not configured.
     pub fn new() -> Self {
+        Self::around("sim", Box::new(crate::front8::Front::new()))
+    }
+
+    /// The front of profile `fleet`, 64 bytes a clock, not configured.
+    pub fn wide() -> Self {
+        Self::around("sim64", Box::new(crate::front64::Front::new()))
+    }
+
+    fn around(name: &'static str, front: Box<dyn FrontModel>) -> Self {
+        let store = Store::new(front.store_bytes(), front.beat_bytes());
         SimFrames {
-            front: Front::new(),
-            pins: Inputs::default(),
+            name,
+            front,
+            pins: FrontPins::default(),
             image: Image::new(),
             server_ports: Vec::new(),
             bank: false,
             loaded: false,
             bank_busy: 0,
-            store: Store::default(),
+            store,
             records: 0,
             outputs: VecDeque::new(),
             told: VecDeque::new(),
@@ -138,7 +145,7 @@ impl SimFrames {
             Input::PuntResult(r) | Input::Record(r) => (pins.punt_valid, pins.punt_record) = (1, layout::pack(&r)),
         }
         self.wait(|device, out| {
-            let p = &device.pins;
+            let (p, out) = (&device.pins, &out.core);
             p.release_valid & out.release_ready
                 | p.tick_valid & out.tick_ready
                 | p.switch_valid & out.switch_ready
@@ -158,7 +165,7 @@ impl SimFrames {
     }
 
     /// Runs clocks, at least one, until `done`.
-    fn wait(&mut self, mut done: impl FnMut(&Self, &Outputs) -> bool) -> Result<(), DeviceError> {
+    fn wait(&mut self, mut done: impl FnMut(&Self, &FrontSeen) -> bool) -> Result<(), DeviceError> {
         for _ in 0..STUCK_CLOCKS {
             let out = self.clock()?;
             if done(self, &out) {
@@ -178,12 +185,12 @@ impl SimFrames {
     }
 
     /// One clock.
-    fn clock(&mut self) -> Result<Outputs, DeviceError> {
+    fn clock(&mut self) -> Result<FrontSeen, DeviceError> {
         self.pins.h_ready = u8::from(!self.chance.percent(self.idle_percent));
         let out = self.front.step(&self.pins);
         let now = self.clocks;
         self.clocks += 1;
-        self.bank_busy = out.bank_busy;
+        self.bank_busy = out.core.bank_busy;
         if self.pins.reset != 0 {
             return Ok(out);
         }
@@ -191,22 +198,22 @@ impl SimFrames {
         if out.h_valid & self.pins.h_ready != 0 {
             self.take_told(&out)?;
         }
-        self.records += u64::from(out.record_valid);
-        let seen = decided(&out);
-        if out.event_valid != 0 {
-            let event = drive::event(&seen)?;
+        self.records += u64::from(out.core.record_valid);
+        let seen = &out.core;
+        if seen.event_valid != 0 {
+            let event = drive::event(seen)?;
             if matches!(event.input, Input::Record(_)) {
                 self.records = self.records.checked_sub(1).ok_or_else(|| garbage("an event without its record"))?;
             }
             self.outputs.push_back((Output::Event(event), now));
         }
-        if out.verdict_valid != 0 {
-            self.outputs.push_back((Output::Verdict(drive::verdict(&seen)?), now));
+        if seen.verdict_valid != 0 {
+            self.outputs.push_back((Output::Verdict(drive::verdict(seen)?), now));
         }
         Ok(out)
     }
 
-    fn take_ends(&mut self, out: &Outputs) -> Result<(), DeviceError> {
+    fn take_ends(&mut self, out: &FrontSeen) -> Result<(), DeviceError> {
         if out.overrun != 0 {
             return Err(garbage("an overrun where there was room"));
         }
@@ -231,7 +238,7 @@ impl SimFrames {
         Ok(())
     }
 
-    fn take_told(&mut self, out: &Outputs) -> Result<(), DeviceError> {
+    fn take_told(&mut self, out: &FrontSeen) -> Result<(), DeviceError> {
         let event =
             host_event::read(out).ok_or_else(|| garbage("an event for the host with a code that is not in use"))?;
         if let HostEvent::Closed { cause, .. } = event {
@@ -244,17 +251,17 @@ impl SimFrames {
 
 impl FrameDevice for SimFrames {
     fn name(&self) -> &'static str {
-        "sim"
+        self.name
     }
 
     fn profile(&self) -> Profile {
-        BOARD
+        self.front.profile()
     }
 
     fn configure(&mut self, bundle: &Bundle, config: &InlineConfig) -> Result<(), DeviceError> {
         let tables = DeviceError::tables(bundle)?;
         Inline::new(config, self.profile())?;
-        self.pins = Inputs { reset: 1, ..Inputs::default() };
+        self.pins = FrontPins { reset: 1, ..FrontPins::default() };
         // what is in the pipeline drains while reset is on
         for _ in 0..2 * QUIET_CLOCKS {
             self.clock()?;
@@ -267,7 +274,7 @@ impl FrameDevice for SimFrames {
         self.write(&words)?;
         let words = self.image.load(false, bundle, &tables);
         self.write(&words)?;
-        self.pins = Inputs::default();
+        self.pins = FrontPins::default();
         // contexts are cleared one a clock
         for _ in 0..self.profile().connections {
             self.clock()?;
@@ -293,17 +300,18 @@ impl FrameDevice for SimFrames {
         }
         let segment = parse(frame).is_ok_and(|s| self.server_ports.contains(&s.tuple.destination_port));
         self.store.put(frame.len(), segment);
-        let mut beats = frame.chunks(BEAT_BYTES).peekable();
+        let mut beats = frame.chunks(self.front.beat_bytes()).peekable();
         while let Some(bytes) = beats.next() {
             while self.chance.percent(self.idle_percent) {
                 self.clock()?;
             }
             self.pins.f_valid = 1;
-            self.pins.f_data = bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
+            self.pins.f_data[..bytes.len()].copy_from_slice(bytes);
+            self.pins.f_data[bytes.len()..].fill(0);
             self.pins.f_count = bytes.len() as u8;
             self.pins.f_last = u8::from(beats.peek().is_none());
             self.last_beat = self.clocks;
-            if self.clock()?.f_ready == 0 {
+            if self.clock()?.core.s_ready == 0 {
                 return Err(garbage("no room for a beat, which it never may"));
             }
             self.pins.f_valid = 0;
@@ -327,7 +335,7 @@ impl FrameDevice for SimFrames {
         }
         self.wait(|device, _| device.store.all_ended())?;
         let before = (self.counters.resumed, self.counters.stale_resume);
-        (self.pins.u_valid, self.pins.u_connection) = (1, connection as u8);
+        (self.pins.u_valid, self.pins.u_connection) = (1, connection);
         (self.pins.u_generation, self.pins.u_seq) = (generation, seq);
         self.wait(|_, out| out.u_ready != 0)?;
         self.pins.u_valid = 0;
@@ -370,7 +378,8 @@ impl FrameDevice for SimFrames {
     fn flush(&mut self) -> Result<(), DeviceError> {
         let mut quiet = 0;
         self.wait(|device, out| {
-            let busy = out.working | out.scan_valid | out.record_valid | out.event_valid | out.h_valid != 0;
+            let core = &out.core;
+            let busy = core.working | core.scan_valid | core.record_valid | core.event_valid | out.h_valid != 0;
             quiet = if busy || device.records > 0 || !device.store.all_ended() { 0 } else { quiet + 1 };
             quiet == QUIET_CLOCKS
         })?;

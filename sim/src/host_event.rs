@@ -1,12 +1,12 @@
 //! What the front tells the host about connections.
-use crate::front8::Outputs;
+use crate::front_model::FrontSeen;
 use forebay_device::HostEvent;
 use forebay_spec::frame::{CloseCause, Tuple, TUPLE_BYTES};
 use forebay_spec::PuntReason;
 
 /// The event that stands at the outputs; `None` if it has a code that is not in use.
-pub(crate) fn read(out: &Outputs) -> Option<HostEvent> {
-    let (connection, generation) = (u16::from(out.h_connection), out.h_generation);
+pub(crate) fn read(out: &FrontSeen) -> Option<HostEvent> {
+    let (connection, generation) = (out.h_connection, out.h_generation);
     Some(match out.h_kind {
         0 => HostEvent::Opened { connection, generation, tuple: tuple(&out.h_tuple) },
         1 => {

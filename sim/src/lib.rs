@@ -1,4 +1,4 @@
-//! The Verilated cores, the front and the burst scheduler behind a safe model, and their in-process transport.
+//! The Verilated cores, the fronts and the burst scheduler behind a safe model, and their in-process transport.
 mod burst;
 mod chance;
 mod device;
@@ -6,8 +6,11 @@ mod drive;
 mod frames;
 mod host_event;
 mod image;
+#[macro_use]
 mod model;
 mod store;
+// behind `model`, for its macro of outputs
+mod front_model;
 
 pub use burst::{BurstError, BurstStats, SimBurst};
 pub use device::{SimDevice, Stats};
@@ -31,6 +34,12 @@ pub mod front8 {
     include!(concat!(env!("OUT_DIR"), "/front8.rs"));
 }
 
+/// The generated model of the front of profile `fleet`, 64 bytes a clock.
+#[allow(missing_docs, unreachable_pub, clippy::all)]
+pub mod front64 {
+    include!(concat!(env!("OUT_DIR"), "/front64.rs"));
+}
+
 /// The generated model of the burst scheduler of profile `board`.
 #[allow(missing_docs, unreachable_pub, clippy::all)]
 pub mod burst_board {
@@ -43,7 +52,9 @@ include!(concat!(env!("OUT_DIR"), "/latency.rs"));
 pub const BOARD8_SHA256: &str = env!("FOREBAY_BOARD8_SHA256");
 /// SHA-256 of the Verilog that the model of 64 bytes a clock was made from.
 pub const FLEET64_SHA256: &str = env!("FOREBAY_FLEET64_SHA256");
-/// SHA-256 of the Verilog that the model of the front was made from.
+/// SHA-256 of the Verilog that the model of the front of 8 bytes a clock was made from.
 pub const FRONT8_SHA256: &str = env!("FOREBAY_FRONT8_SHA256");
+/// SHA-256 of the Verilog that the model of the front of 64 bytes a clock was made from.
+pub const FRONT64_SHA256: &str = env!("FOREBAY_FRONT64_SHA256");
 /// SHA-256 of the Verilog that the model of the burst scheduler was made from.
 pub const BURST_BOARD_SHA256: &str = env!("FOREBAY_BURST_BOARD_SHA256");

@@ -1,4 +1,4 @@
-//! The generated models behind one set of pins.
+//! The generated cores behind one set of pins.
 use forebay_spec::layout::RECORD_WORDS;
 use forebay_spec::limits::{Profile, BOARD, FLEET};
 use std::ffi::NulError;
@@ -164,18 +164,13 @@ seen! {
     paused: u8,
 }
 
-fn eight(data: &[u8; BEAT_BYTES_MAX]) -> u64 {
+pub(crate) fn eight(data: &[u8; BEAT_BYTES_MAX]) -> u64 {
     data[..8].iter().rev().fold(0, |word, b| word << 8 | u64::from(*b))
 }
 
-fn words(data: &[u8; BEAT_BYTES_MAX]) -> [u32; BEAT_BYTES_MAX / 4] {
+pub(crate) fn words(data: &[u8; BEAT_BYTES_MAX]) -> [u32; BEAT_BYTES_MAX / 4] {
     std::array::from_fn(|i| data[4 * i..4 * i + 4].iter().rev().fold(0, |word, b| word << 8 | u32::from(*b)))
 }
 
 model!(board8, 8, BOARD, eight, u8);
 model!(fleet64, 64, FLEET, words, u16);
-
-/// What the front decides in a clock; its beats are those of frames.
-pub(crate) fn decided(out: &crate::front8::Outputs) -> Seen {
-    seen_of!(out, out.f_ready)
-}

@@ -1,8 +1,6 @@
 //! Which frames may still stand in the store of `frame`, so that the next one is held back until it finds room.
 use std::collections::VecDeque;
 
-/// Words of 8 bytes that the store of the front has.
-const STORE_WORDS: usize = 2_048;
 /// Words that stay free.
 const SPARE_WORDS: usize = 80;
 /// Frames that may wait to be read: fewer than the 112 that `frame` can keep in order.
@@ -22,22 +20,31 @@ struct Sent {
 }
 
 /// Frames that were sent and may not be gone, oldest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Store {
     frames: VecDeque<Sent>,
+    /// Words that it has, and bytes of one.
+    words: usize,
+    word_bytes: usize,
 }
 
 impl Store {
+    /// Nothing stands in it.
+    pub(crate) fn new(bytes: usize, word_bytes: usize) -> Self {
+        Store { frames: VecDeque::new(), words: bytes / word_bytes, word_bytes }
+    }
+
     /// Is there room for so many bytes?
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         let words: usize = self.frames.iter().map(|f| f.words).sum();
         let waiting = self.frames.iter().filter(|f| !f.ended).count();
-        self.frames.is_empty() || waiting < WAITING_MAX && words + words_of(bytes) + SPARE_WORDS <= STORE_WORDS
+        self.frames.is_empty() || waiting < WAITING_MAX && words + self.words_of(bytes) + SPARE_WORDS <= self.words
     }
 
     /// A frame was sent.
     pub(crate) fn put(&mut self, bytes: usize, segment: bool) {
-        self.frames.push_back(Sent { words: words_of(bytes), segment, ended: false, passes: false });
+        let words = self.words_of(bytes);
+        self.frames.push_back(Sent { words, segment, ended: false, passes: false });
     }
 
     /// A frame has ended, and its payload is passed on or not. False if there is none that could.
@@ -63,8 +70,8 @@ impl Store {
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
     }
-}
 
-fn words_of(bytes: usize) -> usize {
-    bytes.div_ceil(8) + 1
+    fn words_of(&self, bytes: usize) -> usize {
+        bytes.div_ceil(self.word_bytes) + 1
+    }
 }

@@ -1,4 +1,4 @@
-//! Frames through the simulated front and through the twin: the same records, verdicts, events for the host and counts.
+//! Frames through the simulated front of each width and through the twin: the same records, verdicts, events for the host and counts.
 #![cfg(feature = "sim")]
 #![allow(clippy::unwrap_used)]
 mod front;
@@ -9,14 +9,15 @@ use forebay_decide::Bundle;
 use forebay_device::{Device, FrameDevice, Output, TwinDevice};
 use forebay_sim::{SimDevice, SimFrames, REQUEST_CLOCKS};
 use forebay_spec::frame::{CloseCause, FrameEnd, Tuple};
-use forebay_spec::{Disposition, Event, Input, Record};
+use forebay_spec::limits::BOARD;
+use forebay_spec::{Disposition, Event, Input, Profile, Record};
 use forebay_testbench::cases::{data, for_cases};
 use forebay_testbench::corpus::folder;
 use forebay_testbench::generate::frames::{flag, mangle, traffic, Built, Path, Shape, Traffic, SERVER_PORT};
 use forebay_testbench::generate::{bundle, Choices};
 use forebay_testbench::run::{records, replay};
 use forebay_tools::capture::Capture;
-use front::{replay_banks, tell, twin, Both};
+use front::{replay_banks, tell, twin, Both, WIDTHS};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -56,23 +57,30 @@ fn capture(sim: &mut SimFrames, path: &std::path::Path, pipelined: bool) -> Resu
 
 #[test]
 fn our_captures_give_equal_outputs() {
-    let mut sim = SimFrames::new();
-    let mut total = 0;
-    for path in wire::captures(&folder().join("captures")) {
-        for pipelined in [false, true] {
-            let clocks = sim.clocks();
-            let found = capture(&mut sim, &path, pipelined).unwrap_or_else(|e| panic!("{}: {e}", wire::name(&path)));
-            println!("{}: {found} records, {} clocks (before {clocks})", wire::name(&path), sim.clocks());
-            total += found;
+    let mut totals = Vec::new();
+    for mut sim in WIDTHS.map(|front| front()) {
+        let mut total = 0;
+        for path in wire::captures(&folder().join("captures")) {
+            for pipelined in [false, true] {
+                let found =
+                    capture(&mut sim, &path, pipelined).unwrap_or_else(|e| panic!("{}: {e}", wire::name(&path)));
+                println!("{} {}: {found} records, {} clocks", sim.name(), wire::name(&path), sim.clocks());
+                total += found;
+            }
         }
+        totals.push(total);
     }
-    assert!(total > 500, "{total}");
+    // the larger profile gives no fewer connections up
+    assert!(totals[0] > 500 && totals[1] >= totals[0], "{totals:?}");
 }
 
 #[test]
 fn third_party_captures_give_equal_outputs() {
     let Some(data) = data("third_party_captures_give_equal_outputs") else { return };
-    let mut sim = SimFrames::new();
+    WIDTHS.map(|front| third_party_captures(&data, front()));
+}
+
+fn third_party_captures(data: &std::path::Path, mut sim: SimFrames) {
     let (mut total, mut large) = (0, 0);
     for folder in fs::read_dir(data.join("pcap")).unwrap() {
         for path in wire::captures(&folder.unwrap().path()) {
@@ -117,7 +125,11 @@ fn give(c: &mut Choices<'_>, both: &mut Both<'_>, traffic: &Traffic, times: bool
 
 #[test]
 fn generated_connections_give_equal_outputs() {
-    let sim = RefCell::new(SimFrames::new());
+    WIDTHS.map(|front| generated_connections(front()));
+}
+
+fn generated_connections(sim: SimFrames) {
+    let sim = RefCell::new(sim);
     let (seen, closed, resumed) = (RefCell::new([0; 31]), RefCell::new([0; 5]), RefCell::new(0));
     for_cases(60, 8_000, |c| {
         let sim = &mut *sim.borrow_mut();
@@ -141,7 +153,11 @@ fn generated_connections_give_equal_outputs() {
 
 #[test]
 fn many_connections_back_to_back_give_equal_records() {
-    let sim = RefCell::new(SimFrames::new());
+    WIDTHS.map(|front| many_connections(front()));
+}
+
+fn many_connections(sim: SimFrames) {
+    let sim = RefCell::new(sim);
     sim.borrow_mut().set_pipelined(true);
     let total = RefCell::new([0; 2]);
     for_cases(60, 16_000, |c| {
@@ -164,7 +180,11 @@ fn many_connections_back_to_back_give_equal_records() {
 
 #[test]
 fn a_bundle_that_is_switched_between_frames_gives_equal_outputs() {
-    let sim = RefCell::new(SimFrames::new());
+    WIDTHS.map(|front| switches_between_frames(front()));
+}
+
+fn switches_between_frames(sim: SimFrames) {
+    let sim = RefCell::new(sim);
     let done = RefCell::new([0; 3]);
     for_cases(40, 8_000, |c| {
         let sim = &mut *sim.borrow_mut();
@@ -198,8 +218,8 @@ fn a_bundle_that_is_switched_between_frames_gives_equal_outputs() {
 }
 
 /// All records by one bundle, which is in bank 0 or in bank 1.
-fn all_by(bundles: [&Bundle; 2], bank: bool, traffic: &Traffic) -> Result<Vec<Record>, String> {
-    let mut twin = twin(bundles[0], &config())?;
+fn all_by(bundles: [&Bundle; 2], bank: bool, traffic: &Traffic, profile: Profile) -> Result<Vec<Record>, String> {
+    let mut twin = twin(bundles[0], &config(), profile)?;
     if bank {
         twin.load(bundles[1]).map_err(tell)?;
         twin.switch().map_err(tell)?;
@@ -210,7 +230,11 @@ fn all_by(bundles: [&Bundle; 2], bank: bool, traffic: &Traffic) -> Result<Vec<Re
 
 #[test]
 fn a_switch_between_the_beats_of_frames_changes_no_request() {
-    let sim = RefCell::new(SimFrames::new());
+    WIDTHS.map(|front| switches_between_beats(front()));
+}
+
+fn switches_between_beats(sim: SimFrames) {
+    let sim = RefCell::new(sim);
     sim.borrow_mut().set_pipelined(true);
     let banks = RefCell::new([0; 2]);
     for_cases(40, 16_000, |c| {
@@ -228,9 +252,11 @@ fn a_switch_between_the_beats_of_frames_changes_no_request() {
         }
         sim.flush().map_err(tell)?;
         let outputs: Vec<Output> = std::iter::from_fn(|| sim.poll()).collect();
-        replay_banks(&outputs, [&old, &new])?;
+        let profile = sim.profile();
+        replay_banks(&outputs, [&old, &new], profile)?;
         let found = records(&outputs);
-        let by = [all_by([&old, &new], false, &traffic)?, all_by([&old, &new], true, &traffic)?];
+        let by = |bank| all_by([&old, &new], bank, &traffic, profile);
+        let by = [by(false)?, by(true)?];
         if by.iter().any(|records| records.len() != found.len()) {
             return Err(format!("{} records, by either bundle {} and {}", found.len(), by[0].len(), by[1].len()));
         }
@@ -270,7 +296,10 @@ fn clocks(sim: &mut SimFrames, port: u16, request: &[u8]) -> u64 {
 
 #[test]
 fn a_request_in_one_frame_takes_the_stated_clocks() {
-    let mut sim = SimFrames::new();
+    WIDTHS.into_iter().zip([8, 64]).for_each(|(front, beat_bytes)| stated_clocks(front(), beat_bytes));
+}
+
+fn stated_clocks(mut sim: SimFrames, beat_bytes: usize) {
     let mut port = 1_000;
     sim.configure(&Bundle::default(), &config()).unwrap();
     let mut seen = BTreeSet::new();
@@ -282,7 +311,7 @@ fn a_request_in_one_frame_takes_the_stated_clocks() {
             let request = |fill| (head(body_bytes) + &body(fill)).into_bytes();
             let header_bytes = head(body_bytes).len();
             let lanes = header_bytes.div_ceil(8);
-            let beats = (header_bytes + body_bytes).div_ceil(8) - header_bytes / 8;
+            let beats = (header_bytes + body_bytes).div_ceil(beat_bytes) - header_bytes / beat_bytes;
             let mut taken = BTreeSet::new();
             for fill in [" ", "x", "\""] {
                 port += 1;
@@ -300,7 +329,7 @@ fn a_request_in_one_frame_takes_the_stated_clocks() {
 fn what_a_device_gives_it_does_not_take() {
     let record = Input::Record(Record::empty(1, 0, Disposition::Pass));
     let mut devices: [Box<dyn Device>; 2] = [Box::new(TwinDevice::default()), Box::new(SimDevice::new())];
-    let twin = twin(&Bundle::default(), &config()).unwrap();
+    let twin = twin(&Bundle::default(), &config(), BOARD).unwrap();
     let mut fronts: [Box<dyn FrameDevice>; 2] = [Box::new(twin), Box::new(SimFrames::new())];
     for (input, name) in [(record, "record"), (Input::Switch { bank: true }, "switch")] {
         for error in devices.iter_mut().map(|d| d.submit(input)).chain(fronts.iter_mut().map(|d| d.submit(input))) {

@@ -4,15 +4,18 @@ use forebay_decide::scheduler::Scheduler;
 use forebay_decide::Bundle;
 use forebay_device::{DeviceError, FrameDevice, HostEvent, Output, TwinFrames};
 use forebay_sim::SimFrames;
-use forebay_spec::limits::BOARD;
+use forebay_spec::Profile;
 
 pub(crate) fn tell(error: DeviceError) -> String {
     error.to_string()
 }
 
+/// The front of each width.
+pub(crate) const WIDTHS: [fn() -> SimFrames; 2] = [SimFrames::new, SimFrames::wide];
+
 /// The twin, configured.
-pub(crate) fn twin(bundle: &Bundle, config: &InlineConfig) -> Result<TwinFrames, String> {
-    let mut twin = TwinFrames::new(BOARD).map_err(tell)?;
+pub(crate) fn twin(bundle: &Bundle, config: &InlineConfig, profile: Profile) -> Result<TwinFrames, String> {
+    let mut twin = TwinFrames::new(profile).map_err(tell)?;
     twin.configure(bundle, config).map_err(tell)?;
     Ok(twin)
 }
@@ -31,7 +34,7 @@ pub(crate) struct Both<'a> {
 impl<'a> Both<'a> {
     pub(crate) fn new(sim: &'a mut SimFrames, bundle: &Bundle, config: &InlineConfig) -> Result<Self, String> {
         sim.configure(bundle, config).map_err(tell)?;
-        let twin = twin(bundle, config)?;
+        let twin = twin(bundle, config, sim.profile())?;
         Ok(Both { sim, twin, given_up: Vec::new(), outputs: Vec::new(), twins: Vec::new() })
     }
 
@@ -115,8 +118,8 @@ fn first_difference<T: PartialEq>(ours: &[T], theirs: &[T]) -> Option<usize> {
 }
 
 /// Replays a log through the scheduler with a bundle in each bank.
-pub(crate) fn replay_banks(outputs: &[Output], bundles: [&Bundle; 2]) -> Result<(), String> {
-    let mut scheduler = Scheduler::new(bundles[0], BOARD);
+pub(crate) fn replay_banks(outputs: &[Output], bundles: [&Bundle; 2], profile: Profile) -> Result<(), String> {
+    let mut scheduler = Scheduler::new(bundles[0], profile);
     scheduler.load(true, bundles[1]);
     let mut due = None;
     for output in outputs {
