@@ -17,6 +17,7 @@ pub mod letter;
 pub mod limits;
 pub mod reason;
 pub mod record;
+pub mod slot;
 
 pub use event::{Action, Event, Input, Release, ReleaseKind, Verdict, INPUT_ORDER};
 pub use limits::Profile;
