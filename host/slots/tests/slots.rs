@@ -116,14 +116,15 @@ fn what_is_wrong_with_a_slot_is_said_and_the_others_go_on() {
     let device = Device::new(LAYOUT);
     let mut slots = device.reader();
     device.fill(&header(2, 1, 0), &[]);
-    let broken = |change: fn(&mut [u8; HEADER_BYTES])| {
+    type Change = fn(&mut [u8; HEADER_BYTES]);
+    let broken = |change: Change| {
         let mut bytes = header(1, 1, 0).encode();
         change(&mut bytes);
         let crc = crc32fast::hash(&bytes[..CRC_AT]);
         bytes[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
         bytes
     };
-    let cases: [(fn(&mut [u8; HEADER_BYTES]), &str); 6] = [
+    let cases: [(Change, &str); 6] = [
         (|b| b[4] = 2, "slot 1: version 2 of the layout, this reader knows 1"),
         (|b| b[18] = 1, "slot 1: the header has bits that are not in use"),
         (|b| b[59] = 1, "slot 1: the header has bits that are not in use"),

@@ -181,7 +181,7 @@ impl Session<'_> {
         let fds = std::mem::take(&mut message.fds);
         let mut files = fds.into_iter().map(File::from);
         match Request::parse(command, &message.body).map_err(|_| Errno::INVALID)? {
-            Request::Version { major, .. } => self.version(major),
+            Request::Version { major, minor, .. } => self.version(major, minor),
             Request::DmaMap { flags, offset, iova, bytes } => {
                 let write = flags & MAP_WRITE != 0;
                 if flags & (MAP_READ | MAP_WRITE) == 0 {
@@ -230,7 +230,7 @@ impl Session<'_> {
         }
     }
 
-    fn version(&mut self, major: u16) -> Result<Answer, Errno> {
+    fn version(&mut self, major: u16, minor: u16) -> Result<Answer, Errno> {
         if major != MAJOR {
             return Err(Errno::NOT_SUPPORTED);
         }
@@ -240,7 +240,8 @@ impl Session<'_> {
             "max_data_xfer_size": DATA_BYTES_MAX,
         }});
         let capabilities = capabilities.to_string();
-        Ok(Request::Version { major, minor: MINOR, capabilities: capabilities.as_bytes() }.encode().into())
+        // a driver refuses a server that is newer than itself
+        Ok(Request::Version { major, minor: minor.min(MINOR), capabilities: capabilities.as_bytes() }.encode().into())
     }
 
     fn region_info(&self, index: u32) -> Result<Answer, Errno> {

@@ -93,6 +93,20 @@ fn nothing_comes_before_versions_nor_another_version() {
 }
 
 #[test]
+fn the_older_of_two_minor_versions_is_spoken() {
+    for (theirs, spoken) in [(0, 0), (1, 1), (9, 1)] {
+        let served = Served::new(1, Options::default());
+        let request = Request::Version { major: 0, minor: theirs, capabilities: b"{}" };
+        let back = exchange(&served, &message(1, 0, &request.encode()));
+        let Ok(Request::Version { major: 0, minor, .. }) = Request::parse(Command::Version, &back[HEADER_BYTES..])
+        else {
+            panic!("{back:?}")
+        };
+        assert_eq!(minor, spoken);
+    }
+}
+
+#[test]
 fn a_length_that_no_message_has_ends_the_connection() {
     for bytes in [0, HEADER_BYTES as u32 - 1, MESSAGE_BYTES_MAX as u32 + 1, u32::MAX] {
         let served = Served::new(2, Options::default());
