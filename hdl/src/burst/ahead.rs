@@ -1,5 +1,5 @@
 //! What of an event does not depend on the state: six clocks before it comes to the loop.
-use super::leaves::{Below, Place, Scale};
+use super::leaves::{Below, Place, Scale, Shifts};
 use super::words::JOB_BITS;
 use crate::leaf::{BankAddress, Ram, RecordUnpack};
 use crate::verdict::Rules;
@@ -48,8 +48,12 @@ pub struct Ahead<const TB: usize> {
     pub event_output_tokens: Signal<In, Bits<16>>,
     /// Record.
     pub event_record: Signal<In, Bits<209>>,
-    /// Early, in phase 5 of the clocks before: pool and level of a request.
+    /// Early, from phase 2 on of the clocks before: pool and level of a request,
     pub early_learned: Signal<Out, Bits<6>>,
+    /// output that it may make,
+    pub early_most: Signal<Out, Bits<14>>,
+    /// and in phase 5 its pool, or that of a bind or a visit.
+    pub early_pool: Signal<Out, Bits<3>>,
 
     /// There is an event.
     pub valid: Signal<Out, Bit>,
@@ -121,13 +125,14 @@ pub struct Ahead<const TB: usize> {
     pool_of_model: Ram<3, 9>,
     pool_write: BankAddress<8, 9>,
     pool_read: BankAddress<8, 9>,
-    prompt_factor: super::leaves::LutRam<17, 3>,
+    shifts: Shifts,
+    prompt_factor: super::leaves::LutRam<15, 3>,
     scale_prompt: Scale<18, 25>,
     scale_budget: Scale<18, 25>,
     known_tenant: Below<8, TB>,
     find: Place,
     budget_ms: DFF<Bits<16>>,
-    budget: DFF<Bits<17>>,
+    budget: DFF<Bits<15>>,
     late_margin_ms: DFF<Bits<16>>,
 
     a_valid: DFF<Bit>,
@@ -143,8 +148,11 @@ pub struct Ahead<const TB: usize> {
     a_record: DFF<Bits<209>>,
     a_prompt: DFF<Bits<22>>,
     a_need: DFF<Bits<18>>,
+    a_tokens: DFF<Bits<18>>,
+    a_declared_output: DFF<Bits<18>>,
+    a_budget: DFF<Bits<25>>,
     a_time: DFF<Bits<18>>,
-    a_late_in: DFF<Bits<12>>,
+    a_spare: DFF<Bits<18>>,
     a_late: DFF<Bit>,
     a_declared: DFF<Bits<19>>,
 
@@ -198,7 +206,8 @@ impl<const TB: usize> Logic for Ahead<TB> {
     fn update(&mut self) {
         dff_setup!(self, clock, budget_ms, budget, late_margin_ms, a_valid, a_kind, a_seq, a_now_ms, a_node, a_code);
         dff_setup!(self, clock, a_percent, a_slot, a_generation, a_output_tokens, a_record, a_prompt, a_need, a_time);
-        dff_setup!(self, clock, a_late_in, a_late, a_declared, b_seq, b_valid, b_now, b_stamp, b_is_node, b_is_release);
+        dff_setup!(self, clock, a_tokens, a_declared_output, a_budget);
+        dff_setup!(self, clock, a_spare, a_late, a_declared, b_seq, b_valid, b_now, b_stamp, b_is_node, b_is_release);
         dff_setup!(self, clock, b_is_withdraw, b_is_visit, b_is_bind, b_is_request, b_is_answer, b_code, b_node);
         dff_setup!(self, clock, b_percent, b_slot, b_generation, b_output_tokens, b_action, b_reason, b_connection);
         dff_setup!(self, clock, b_position, b_tenant, b_pool, b_level, b_tokens, b_declared_output, b_declared);
@@ -218,14 +227,15 @@ impl<const TB: usize> Logic for Ahead<TB> {
             & (self.cfg_address.val().get_bits::<9>(6) == 0x34)
             & (self.cfg_address.val().get_bits::<3>(0) == 1);
         self.prompt_factor.waddr.next = self.cfg_address.val().get_bits::<3>(3);
-        self.prompt_factor.wdata.next = self.cfg_data.val().get_bits::<17>(0);
+        self.shifts.factor.next = self.cfg_data.val().get_bits::<17>(0);
+        self.prompt_factor.wdata.next = self.shifts.shifts.val();
         if self.cfg_valid.val() & (self.cfg_address.val().get_bits::<12>(3) == 0x1a8) {
             match self.cfg_address.val().get_bits::<3>(0).index() {
                 1 => {
                     self.budget_ms.d.next = self.cfg_data.val().get_bits::<16>(0);
                 }
                 2 => {
-                    self.budget.d.next = self.cfg_data.val().get_bits::<17>(0);
+                    self.budget.d.next = self.shifts.shifts.val();
                 }
                 3 => {
                     self.late_margin_ms.d.next = self.cfg_data.val().get_bits::<16>(0);
@@ -250,7 +260,7 @@ impl<const TB: usize> Logic for Ahead<TB> {
             self.a_record.d.next = self.event_record.val();
         }
 
-        // first clocks: rules and level, sizes, pool, prompt work
+        // first clock: rules, sizes, pool
         self.unpack.record.next = self.a_record.q.val();
         self.is_record.next = self.a_kind.q.val() >= 6;
         self.rules.disposition.next = self.unpack.disposition.val();
@@ -272,17 +282,21 @@ impl<const TB: usize> Logic for Ahead<TB> {
         if self.unpack.max_tokens.val().get_bits::<14>(18).any() {
             self.declared_now.next = 0x3ffff.into();
         }
+        self.a_tokens.d.next = self.tokens_now.val();
+        self.a_declared_output.d.next = self.declared_now.val();
+
+        // second and third clock: level, prompt work, budget
         self.a_declared.d.next =
-            bit_cast::<19, 18>(self.tokens_now.val()) + bit_cast::<19, 18>(self.declared_now.val());
+            bit_cast::<19, 18>(self.a_tokens.q.val()) + bit_cast::<19, 18>(self.a_declared_output.q.val());
         self.prompt_factor.raddr.next = self.pool_of_model.rdata.val();
-        self.scale_prompt.x.next = self.tokens_now.val();
-        self.scale_prompt.factor.next = self.prompt_factor.rdata.val();
+        self.scale_prompt.x.next = self.a_tokens.q.val();
+        self.scale_prompt.shifts.next = self.prompt_factor.rdata.val();
         self.a_prompt.d.next = self.scale_prompt.product.val().get_bits::<22>(0);
         if self.scale_prompt.product.val().get_bits::<3>(22).any() {
             self.a_prompt.d.next = 0x3fffff.into();
         }
-        self.scale_budget.x.next = self.tokens_now.val();
-        self.scale_budget.factor.next = self.budget.q.val();
+        self.scale_budget.x.next = self.a_tokens.q.val();
+        self.scale_budget.shifts.next = self.budget.q.val();
         self.known_tenant.x.next = self.unpack.tenant.val();
         self.tenant_word.next = self.unpack.tenant.val();
         if !self.known_tenant.yes.val() {
@@ -290,12 +304,12 @@ impl<const TB: usize> Logic for Ahead<TB> {
         }
         self.find.tenant.next = self.tenant_word.val();
         self.find.pool.next = self.pool_of_model.rdata.val();
-        self.find.tokens.next = self.tokens_now.val();
-        self.find.declared_output.next = self.declared_now.val();
+        self.find.tokens.next = self.a_tokens.q.val();
+        self.find.declared_output.next = self.a_declared_output.q.val();
 
         // next clocks: when it counts as late
-        self.budget_sum.next =
-            bit_cast::<26, 25>(self.scale_budget.product.val()) + bit_cast::<26, 16>(self.budget_ms.q.val());
+        self.a_budget.d.next = self.scale_budget.product.val();
+        self.budget_sum.next = bit_cast::<26, 25>(self.a_budget.q.val()) + bit_cast::<26, 16>(self.budget_ms.q.val());
         self.a_time.d.next = self.budget_sum.val().get_bits::<18>(0);
         if self.budget_sum.val().get_bits::<10>(16).any() {
             self.a_time.d.next = 0xffff.into();
@@ -310,15 +324,17 @@ impl<const TB: usize> Logic for Ahead<TB> {
         if self.a_time.q.val() <= self.a_need.q.val() {
             self.spare.next = 0.into();
         }
-        self.a_late_in.d.next = self.spare.val().get_bits::<12>(0);
-        if self.spare.val().get_bits::<6>(12).any() {
-            self.a_late_in.d.next = 0xfff.into();
-        }
-        self.a_late.d.next = !self.spare.val().any() | self.unpack.retry.val().any();
+        self.a_spare.d.next = self.spare.val();
+        self.a_late.d.next = (self.a_time.q.val() <= self.a_need.q.val()) | self.unpack.retry.val().any();
 
-        // what a request has learned from, just before it comes
+        // what a request has learned from, and its limit on output
         self.learned_high.next = bit_cast::<6, 3>(self.pool_of_model.rdata.val()) << 3;
         self.early_learned.next = self.learned_high.val() | bit_cast::<6, 3>(self.rules.level.val());
+
+        self.early_most.next = self.a_declared_output.q.val().get_bits::<14>(0);
+        if self.a_declared_output.q.val().get_bits::<4>(14).any() {
+            self.early_most.next = 0x3fff.into();
+        }
 
         // to the loop
         self.visits.next = 0.into();
@@ -327,6 +343,13 @@ impl<const TB: usize> Logic for Ahead<TB> {
                 .visits
                 .val()
                 .replace_bit(i, self.a_valid.q.val() & (self.a_kind.q.val() == 3) & (self.a_code.q.val().index() == i));
+        }
+        self.early_pool.next = self.pool_of_model.rdata.val();
+        if self.a_kind.q.val() == 3 {
+            self.early_pool.next = self.a_slot.q.val().get_bits::<3>(3);
+        }
+        if self.a_kind.q.val() == 4 {
+            self.early_pool.next = self.a_code.q.val();
         }
         if self.phase.val() == 5 {
             self.b_valid.d.next = self.a_valid.q.val();
@@ -350,26 +373,25 @@ impl<const TB: usize> Logic for Ahead<TB> {
             self.b_connection.d.next = self.unpack.connection.val();
             self.b_position.d.next = self.unpack.index.val();
             self.b_level.d.next = self.rules.level.val();
-            self.b_tokens.d.next = self.tokens_now.val();
-            self.b_declared_output.d.next = self.declared_now.val();
+            self.b_tokens.d.next = self.a_tokens.q.val();
+            self.b_declared_output.d.next = self.a_declared_output.q.val();
             self.b_declared.d.next = self.a_declared.q.val();
             self.b_prompt.d.next = self.a_prompt.q.val();
-            self.b_late_in.d.next = self.a_late_in.q.val();
+            self.b_late_in.d.next = self.a_spare.q.val().get_bits::<12>(0);
+            if self.a_spare.q.val().get_bits::<6>(12).any() {
+                self.b_late_in.d.next = 0xfff.into();
+            }
             self.b_late.d.next = self.a_late.q.val();
             self.b_check.d.next = self.find.check.val();
             // numbers of what is visited stand in `slot`, those of a node and a pool in fields of their own
             self.b_node.d.next = self.a_node.q.val();
             self.b_tenant.d.next = self.tenant_word.val();
-            self.b_pool.d.next = self.pool_of_model.rdata.val();
+            self.b_pool.d.next = self.early_pool.val();
             self.b_place.d.next = self.find.place.val();
             if self.a_kind.q.val() == 3 {
                 self.b_node.d.next = self.a_slot.q.val().get_bits::<8>(0);
                 self.b_tenant.d.next = self.a_slot.q.val().get_bits::<8>(0);
-                self.b_pool.d.next = self.a_slot.q.val().get_bits::<3>(3);
                 self.b_place.d.next = self.a_slot.q.val().get_bits::<12>(0);
-            }
-            if self.a_kind.q.val() == 4 {
-                self.b_pool.d.next = self.a_code.q.val();
             }
         }
 

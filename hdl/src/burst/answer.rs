@@ -144,6 +144,10 @@ pub struct Answer {
     c_left: DFF<Bits<11>>,
     c_active: DFF<Bits<9>>,
     c_half: DFF<Bits<15>>,
+    c_alone: DFF<Bit>,
+    c_none: DFF<Bit>,
+    d_alone: DFF<Bit>,
+    d_none: DFF<Bit>,
     d_answer: DFF<Bits<179>>,
     e_valid: DFF<Bit>,
     e_seq: DFF<Bits<32>>,
@@ -157,6 +161,7 @@ pub struct Answer {
     refuses: Signal<Local, Bit>,
     half: Signal<Local, Bits<15>>,
     some: Signal<Local, Bits<15>>,
+    more: Signal<Local, Bits<16>>,
     part: Signal<Local, Bits<16>>,
     twice: Signal<Local, Bits<16>>,
     retry: Signal<Local, Bits<16>>,
@@ -168,8 +173,22 @@ impl Logic for Answer {
     // tidy: long because of the fields of a verdict
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, c_answer, c_pool, c_left, c_active, c_half, d_answer, e_valid, e_seq, e_connection);
-        dff_setup!(self, clock, e_position, e_reason, e_level, e_retry, e_recommended);
+        dff_setup!(
+            self,
+            clock,
+            c_answer,
+            c_pool,
+            c_left,
+            c_active,
+            c_half,
+            c_alone,
+            c_none,
+            d_answer,
+            e_valid,
+            e_seq,
+            e_connection
+        );
+        dff_setup!(self, clock, d_alone, d_none, e_position, e_reason, e_level, e_retry, e_recommended);
         clock!(self, clock, share);
 
         // phase 5: what is given
@@ -267,20 +286,27 @@ impl Logic for Answer {
             }
             self.c_half.d.next = self.half.val();
             self.d_answer.d.next = self.c_answer.q.val();
+            self.d_none.d.next = self.c_none.q.val();
+            self.d_alone.d.next = self.c_alone.q.val();
         }
 
         // phase 2 behind it: what is divided by what
         self.asked.next = self.c_pool.q.val();
         self.held_back.word.next = self.c_answer.q.val();
+        self.c_alone.d.next = self.held_back.limit.val().any() & !self.held_back.in_flight.val().any();
         self.share.takes.next = self.phase.val() == 2;
         self.share.what.next = self.free.val() + bit_cast::<15, 11>(self.c_left.q.val());
         self.share.by.next = bit_cast::<15, 9>(self.c_active.q.val());
         if self.held_back.limit.val().any() {
             self.share.what.next = self.c_half.q.val();
             self.share.by.next = self.held_back.in_flight.val();
-            if !self.held_back.in_flight.val().any() {
-                self.share.by.next = 1.into();
-            }
+        }
+        if self.c_alone.q.val() {
+            self.share.by.next = 1.into();
+        }
+        // phase 3: is it less than one each
+        if self.phase.val() == 3 {
+            self.c_none.d.next = self.share.less.val();
         }
 
         // the phase 5 behind that: the verdict
@@ -288,17 +314,20 @@ impl Logic for Answer {
         self.part.next = bit_cast::<16, 15>(self.share.quotient.val());
         self.twice.next = self.part.val() << 1;
         self.some.next = self.given.in_flight.val();
-        if self.given.limit.val().any() & !self.given.in_flight.val().any() {
+        if self.d_alone.q.val() {
             self.some.next = 1.into();
         }
         self.retry.next = bit_cast::<16, 13>(self.retry_now.val());
-        self.recommended.next = self.part.val();
-        if !self.part.val().any() {
-            self.recommended.next = 1.into();
+        // nothing is free for each, or it is a limit, and only what is in flight counts
+        self.more.next = self.part.val();
+        if self.d_none.q.val() {
+            self.more.next = 1.into();
         }
-        self.recommended.next = self.recommended.val() + bit_cast::<16, 15>(self.some.val());
         if self.given.limit.val().any() {
-            self.recommended.next = bit_cast::<16, 15>(self.some.val());
+            self.more.next = 0.into();
+        }
+        self.recommended.next = self.more.val() + bit_cast::<16, 15>(self.some.val());
+        if self.given.limit.val().any() {
             self.retry.next = self.twice.val();
             if self.twice.val() > 8000 {
                 self.retry.next = 8000.into();

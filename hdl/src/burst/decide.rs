@@ -1,7 +1,7 @@
 //! What an event does, of what is known in its phases 2 and 3.
 use rust_hdl::prelude::*;
 
-/// Decisions of an event. Those that end in `now` stand in phase 2; `frees`, `fills` and the others that a slot
+/// Decisions of an event. Those that end in `now` stand in phase 2 or 3; `frees`, `fills` and the others that a slot
 /// alone decides stand from phase 3 on, all others from phase 4 on, up to phase 5.
 #[derive(LogicBlock, Default)]
 pub struct Decide {
@@ -45,12 +45,8 @@ pub struct Decide {
     pub owes: Signal<In, Bit>,
     /// its node is gone,
     pub gone: Signal<In, Bit>,
-    /// who has it lost a node before,
+    /// who has it lost a node before.
     pub slot_returned: Signal<In, Bit>,
-    /// is late,
-    pub slot_late: Signal<In, Bit>,
-    /// and of this class.
-    pub slot_class: Signal<In, Bits<3>>,
     /// The entry that the event names is in use,
     pub entry_valid: Signal<In, Bit>,
     /// the generation is its own.
@@ -65,9 +61,11 @@ pub struct Decide {
     pub own_late: Signal<In, Bit>,
     /// and of this class.
     pub own_class: Signal<In, Bits<3>>,
-    /// FIFOs of the pool that hold something,
-    pub filled: Signal<In, Bits<9>>,
-    /// the worst of them,
+    /// something of the pool is held,
+    pub some: Signal<In, Bit>,
+    /// this is the best FIFO that holds something,
+    pub best: Signal<In, Bits<4>>,
+    /// this the worst,
     pub worst: Signal<In, Bits<4>>,
     /// and its part is full.
     pub full: Signal<In, Bit>,
@@ -82,7 +80,7 @@ pub struct Decide {
     pub redeems_now: Signal<Out, Bit>,
     /// a release teaches,
     pub teaches_now: Signal<Out, Bit>,
-    /// the request of a slot would put out another.
+    /// Phase 3: the request of a slot puts out another.
     pub slot_evicts_now: Signal<Out, Bit>,
     /// The tenant's limit on requests,
     pub over_requests_too: Signal<Out, Bit>,
@@ -168,10 +166,7 @@ pub struct Decide {
     acts: Signal<Local, Bit>,
     back_now: Signal<Local, Bit>,
     withdraws_now: Signal<Local, Bit>,
-    slot_fifo: Signal<Local, Bits<4>>,
     own_fifo: Signal<Local, Bits<4>>,
-    some: Signal<Local, Bit>,
-    blocking: Signal<Local, Bits<9>>,
     blocked: Signal<Local, Bit>,
     takes_node: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
@@ -204,13 +199,6 @@ impl Logic for Decide {
         self.back_now.next = self.acts.val() & self.gone.val() & self.owes.val() & !self.slot_returned.val();
         self.withdraws_now.next =
             self.is_withdraw.val() & self.entry_valid.val() & self.entry_same.val() & !self.withdrawn.val();
-        self.some.next = self.filled.val().any();
-        self.slot_fifo.next = bit_cast::<4, 3>(self.slot_class.val());
-        if self.slot_late.val() {
-            self.slot_fifo.next = 8.into();
-        }
-        self.slot_evicts_now.next =
-            self.back_now.val() & self.full.val() & self.some.val() & (self.worst.val() > self.slot_fifo.val());
         if self.phase.val() == 2 {
             self.k_over_requests.d.next = self.over_requests.val();
             self.k_over.d.next = self.is_over.val();
@@ -232,13 +220,7 @@ impl Logic for Decide {
         if self.own_late.val() {
             self.own_fifo.next = 8.into();
         }
-        self.blocking.next = 1.into();
-        for i in 1..9 {
-            if self.own_fifo.val().index() >= i {
-                self.blocking.next = self.blocking.val().replace_bit(i, true);
-            }
-        }
-        self.blocked.next = (self.filled.val() & self.blocking.val()).any();
+        self.blocked.next = self.some.val() & (self.best.val() <= self.own_fifo.val());
         self.takes_node.next = self.found.val() & !self.stands_back.val();
         self.asks.next = self.is_request.val() & !self.k_over.q.val();
         self.due.next = self.is_bind.val() & self.dirty.val() & self.some.val();
@@ -246,6 +228,7 @@ impl Logic for Decide {
         self.admits_now.next = self.takes_node.val() & (self.binds.val() | (self.asks.val() & !self.blocked.val()));
         self.wants_hold.next = (self.asks.val() & !self.admits_now.val()) | self.k_back.q.val();
         self.evictable.next = self.some.val() & (self.worst.val() > self.own_fifo.val());
+        self.slot_evicts_now.next = self.k_back.q.val() & self.full.val() & self.evictable.val();
         self.ends.next = self.withdrawn.val() | self.expired.val();
         if self.phase.val() == 3 {
             self.m_admits.d.next = self.admits_now.val();

@@ -1,5 +1,5 @@
 //! The hold buffer: entries in linked FIFOs, nine of each pool.
-use super::leaves::{Below, Ends, Join, LutRam};
+use super::leaves::{Below, Ends, Join, LutRam, OfPool};
 use super::words::JOB_BITS;
 use crate::leaf::Ram;
 use rust_hdl::prelude::*;
@@ -7,8 +7,8 @@ use rust_hdl::prelude::*;
 const _: () = assert!(JOB_BITS == 114);
 
 /// `1 << H` entries. An entry is read in phase 0, of a visit by its number, for a bind the head of the best FIFO, for a request
-/// the tail of the worst one; for a slot that is visited, whose pool is known a clock later, in phase 1. What leaves
-/// does so at the end of phase 4, what comes at the end of phase 5.
+/// the tail of the worst one; for a slot that is visited, whose pool is known later, in phase 2. What leaves does so at the
+/// end of phase 4, what comes at the end of phase 5.
 #[derive(LogicBlock, Default)]
 pub struct Hold<const H: usize> {
     /// Clock.
@@ -29,19 +29,19 @@ pub struct Hold<const H: usize> {
     pub is_bind: Signal<In, Bit>,
     /// The event is the visit of a slot.
     pub is_slot: Signal<In, Bit>,
-    /// Pool: of a bind and a request from phase 0 on, of a slot from phase 1 on, of an entry from phase 2 on.
+    /// Pool: of a bind and a request from phase 0 on, of a slot and an entry from phase 2 on.
     pub pool: Signal<In, Bits<3>>,
     /// Its part of the buffer.
     pub part: Signal<In, Bits<11>>,
 
-    /// FIFOs of the pool that hold something, up to phase 4.
-    pub filled: Signal<Out, Bits<9>>,
-    /// The worst of them.
-    pub worst: Signal<Out, Bits<4>>,
-    /// The pool has its whole part.
-    pub full: Signal<Out, Bit>,
-    /// Something of the pool is held.
+    /// Phase 3: something of the pool is held,
     pub some: Signal<Out, Bit>,
+    /// this is the best FIFO that holds something,
+    pub best: Signal<Out, Bits<4>>,
+    /// this the worst,
+    pub worst: Signal<Out, Bits<4>>,
+    /// and the pool has its whole part.
+    pub full: Signal<Out, Bit>,
     /// Phase 5: what is left of its part, before a newcomer.
     pub left: Signal<Out, Bits<11>>,
     /// Pools of which something is held.
@@ -95,6 +95,8 @@ pub struct Hold<const H: usize> {
     tail_read: Join<3, 4, 7>,
     end_write: Join<3, 4, 7>,
     ends: Ends,
+    of_filled: OfPool<9>,
+    of_held: OfPool<11>,
     known: Below<16, H>,
     r_filled: [DFF<Bits<9>>; 8],
     r_held: [DFF<Bits<11>>; 8],
@@ -109,6 +111,15 @@ pub struct Hold<const H: usize> {
     r_is_head: DFF<Bit>,
     r_is_tail: DFF<Bit>,
     r_ring_empty: DFF<Bit>,
+    r_filled_now: DFF<Bits<9>>,
+    r_best: DFF<Bits<4>>,
+    r_worst: DFF<Bits<4>>,
+    r_some: DFF<Bit>,
+    r_held_now: DFF<Bits<11>>,
+    r_part: DFF<Bits<11>>,
+    r_came_entry: DFF<Bits<10>>,
+    r_came_generation: DFF<Bits<8>>,
+    r_put_empty: DFF<Bit>,
 
     reads: Signal<Local, Bit>,
     at: Signal<Local, Bits<10>>,
@@ -138,6 +149,7 @@ pub struct Hold<const H: usize> {
     came_part: Signal<Local, Bits<31>>,
     ring_part: Signal<Local, Bits<18>>,
     appends: Signal<Local, Bit>,
+    alone: Signal<Local, Bit>,
     between: Signal<Local, Bit>,
 }
 
@@ -146,12 +158,13 @@ impl<const H: usize> Logic for Hold<H> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, r_granted, r_ring_head, r_entries, r_at, r_known, r_expired, r_turns_late, r_held_ms);
-        dff_setup!(self, clock, r_is_head, r_is_tail, r_ring_empty);
+        dff_setup!(self, clock, r_is_head, r_is_tail, r_ring_empty, r_filled_now, r_best, r_worst, r_some);
+        dff_setup!(self, clock, r_came_entry, r_came_generation, r_put_empty, r_held_now, r_part);
         clock!(self, clock, jobs, words, nexts, befores, ring, heads, tails);
 
         // the pool
-        self.filled_now.next = 0.into();
-        self.held_now.next = 0.into();
+        self.of_filled.pool.next = self.pool.val();
+        self.of_held.pool.next = self.pool.val();
         self.holds.next = 0.into();
         for p in 0..8 {
             self.r_filled[p].clock.next = self.clock.val();
@@ -159,27 +172,33 @@ impl<const H: usize> Logic for Hold<H> {
             self.r_filled[p].d.next = self.r_filled[p].q.val();
             self.r_held[p].d.next = self.r_held[p].q.val();
             self.holds.next = self.holds.val().replace_bit(p, self.r_filled[p].q.val().any());
-            if self.pool.val().index() == p {
-                self.filled_now.next = self.r_filled[p].q.val();
-                self.held_now.next = self.r_held[p].q.val();
-            }
+            self.of_filled.words[p].next = self.r_filled[p].q.val();
+            self.of_held.words[p].next = self.r_held[p].q.val();
         }
+        self.filled_now.next = self.of_filled.word.val();
+        self.held_now.next = self.of_held.word.val();
         self.ends.filled.next = self.filled_now.val();
-        self.filled.next = self.filled_now.val();
-        self.worst.next = self.ends.worst.val();
-        self.some.next = self.filled_now.val().any();
-        self.full.next = self.held_now.val() == self.part.val();
-        self.left.next = self.part.val() - self.held_now.val();
+        self.r_filled_now.d.next = self.filled_now.val();
+        self.r_best.d.next = self.ends.best.val();
+        self.r_worst.d.next = self.ends.worst.val();
+        self.r_some.d.next = self.filled_now.val().any();
+        self.r_held_now.d.next = self.held_now.val();
+        self.r_part.d.next = self.part.val();
+        self.some.next = self.r_some.q.val();
+        self.best.next = self.r_best.q.val();
+        self.worst.next = self.r_worst.q.val();
+        self.full.next = self.r_held_now.q.val() == self.r_part.q.val();
+        self.left.next = self.r_part.q.val() - self.held_now.val();
 
-        // phases 0 and 1: which entry; 2 and 3: the ends of its FIFO; 4 and 5: the end of the newcomer's
+        // phases 0 and 2: which entry; 3: the ends of its FIFO; 4 and 5: the end of the newcomer's
         self.fifo.next = self.words.rdata.val().get_bits::<4>(10);
         self.head_read.high.next = self.pool.val();
-        self.head_read.low.next = self.fifo.val();
+        self.head_read.low.next = self.ends.best.val();
         self.tail_read.high.next = self.pool.val();
-        self.tail_read.low.next = self.fifo.val();
-        if (self.phase.val() == 0) | (self.phase.val() == 1) {
-            self.head_read.low.next = self.ends.best.val();
-            self.tail_read.low.next = self.ends.worst.val();
+        self.tail_read.low.next = self.ends.worst.val();
+        if self.phase.val() == 3 {
+            self.head_read.low.next = self.fifo.val();
+            self.tail_read.low.next = self.fifo.val();
         }
         if (self.phase.val() == 4) | (self.phase.val() == 5) {
             self.tail_read.low.next = self.new_fifo.val();
@@ -194,7 +213,7 @@ impl<const H: usize> Logic for Hold<H> {
         if self.by_number.val() {
             self.at.next = self.entry.val().get_bits::<10>(0);
         }
-        self.reads.next = (self.phase.val() == 0) | ((self.phase.val() == 1) & self.is_slot.val());
+        self.reads.next = (self.phase.val() == 0) | ((self.phase.val() == 2) & self.is_slot.val());
         self.jobs.re.next = self.reads.val();
         self.words.re.next = self.reads.val();
         self.nexts.re.next = self.reads.val();
@@ -210,7 +229,7 @@ impl<const H: usize> Logic for Hold<H> {
             self.r_known.d.next = self.known.yes.val() & (bit_cast::<11, 10>(self.at.val()) < self.r_granted.q.val());
         }
 
-        // phase 2: what it is
+        // phases 1 and 2: what it is; 3, of a slot
         self.job.next = self.jobs.rdata.val();
         self.generation.next = self.words.rdata.val().get_bits::<8>(0);
         self.valid.next = self.r_known.q.val() & self.words.rdata.val().get_bit(8);
@@ -250,8 +269,10 @@ impl<const H: usize> Logic for Hold<H> {
                 self.came_generation.next = self.words.rdata.val().get_bits::<8>(0) + 1;
             }
         }
-        self.new_entry.next = bit_cast::<16, 10>(self.came_entry.val());
-        self.new_generation.next = self.came_generation.val();
+        self.r_came_entry.d.next = self.came_entry.val();
+        self.r_came_generation.d.next = self.came_generation.val();
+        self.new_entry.next = bit_cast::<16, 10>(self.r_came_entry.q.val());
+        self.new_generation.next = self.r_came_generation.q.val();
         self.was_head.next = self.r_is_head.q.val();
         self.put_entry.next = self.r_at.q.val();
         self.put_generation.next = self.generation.val();
@@ -277,6 +298,7 @@ impl<const H: usize> Logic for Hold<H> {
         self.fifo_bit.next = 1.into();
         self.fifo_bit.next = self.fifo_bit.val() << bit_cast::<9, 4>(self.fifo.val());
         self.not_fifo.next = !self.fifo_bit.val();
+        self.alone.next = self.r_is_head.q.val() & self.r_is_tail.q.val();
         self.between.next = !self.r_is_head.q.val() & !self.r_is_tail.q.val();
         self.ring_at.next = bit_cast::<11, 10>(self.r_ring_head.q.val()) + self.r_granted.q.val();
         self.ring_at.next = self.ring_at.val() - self.r_entries.q.val();
@@ -299,15 +321,18 @@ impl<const H: usize> Logic for Hold<H> {
         }
         self.put_bit.next = 1.into();
         self.put_bit.next = self.put_bit.val() << bit_cast::<9, 4>(self.new_fifo.val());
-        self.put_empty.next = !(self.filled_now.val() & self.put_bit.val()).any();
+        // phase 4: will its FIFO be empty
+        self.r_put_empty.d.next = !(self.r_filled_now.q.val() & self.put_bit.val()).any()
+            | (self.unlinks.val() & self.alone.val() & (self.fifo.val() == self.new_fifo.val()));
+        self.put_empty.next = self.r_put_empty.q.val();
         self.appends.next = (self.phase.val() == 5) & (self.enters.val() | self.moves.val());
         self.jobs.waddr.next = self.r_at.q.val().get_bits::<H>(0);
         self.jobs.wdata.next = self.new_job.val();
         if self.appends.val() {
             self.put_valid.next = true;
             if self.enters.val() {
-                self.put_entry.next = self.came_entry.val();
-                self.put_generation.next = self.came_generation.val();
+                self.put_entry.next = self.r_came_entry.q.val();
+                self.put_generation.next = self.r_came_generation.q.val();
                 self.put_withdrawn.next = false;
                 self.put_came.next = self.now.val();
                 self.r_entries.d.next = self.r_entries.q.val() + 1;
@@ -346,7 +371,7 @@ impl<const H: usize> Logic for Hold<H> {
             | self.came_part.val();
         for p in 0..8 {
             if self.pool.val().index() == p {
-                if (self.phase.val() == 4) & self.unlinks.val() & self.r_is_head.q.val() & self.r_is_tail.q.val() {
+                if (self.phase.val() == 4) & self.unlinks.val() & self.alone.val() {
                     self.r_filled[p].d.next = self.r_filled[p].q.val() & self.not_fifo.val();
                 }
                 if (self.phase.val() == 4) & self.leaves.val() {

@@ -15,8 +15,10 @@ impl<
     // tidy: long because it joins the ports of ten parts
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, strict, hold_ms, kv_limit, fill_limit, run_limit, phase, sweep, sweeping, r_expected);
-        dff_setup!(self, clock, k_own, k_slot_work, stale_releases, stale_nodes);
+        dff_setup!(self, clock, strict, hold_ms, kv_limit, fill_limit, run_limit, phase, sweep, sweeping);
+        dff_setup!(self, clock, r_early_expected, r_expected, r_decode, r_node_decode, r_slot_work, r_node_work);
+        dff_setup!(self, clock, r_long_from, r_pool);
+        dff_setup!(self, clock, r_own_sum, r_entry_sum, k_own, k_refused, stale_releases, stale_nodes);
         clock!(self, clock, ahead, nodes, slots, hold, tenants, tickets, pools, decide, answers, promises, scale);
         self.ahead.reset.next = self.reset.val();
         self.nodes.reset.next = self.reset.val();
@@ -51,6 +53,8 @@ impl<
         self.answers.phase.next = self.phase.q.val();
         self.promises.phase.next = self.phase.q.val();
         self.ahead.closed.next = self.sweeping.q.val();
+        self.nodes.sweeps.next = self.sweeping.q.val();
+        self.nodes.sweep_at.next = self.sweep.q.val().get_bits::<13>(0);
         self.tenants.sweeps.next = self.sweeping.q.val();
         self.tenants.sweep_at.next = self.sweep.q.val().get_bits::<13>(0);
         self.tickets.sweeps.next = self.sweeping.q.val();
@@ -113,31 +117,52 @@ impl<
         if self.by_entry.val() {
             self.pool.next = self.of_entry.pool.val();
         }
-        self.pools.pool.next = self.pool.val();
+        self.r_pool.d.next = self.pool.val();
+        if self.phase.q.val() == 5 {
+            self.r_pool.d.next = self.ahead.early_pool.val();
+        }
+        self.pools.pool.next = self.r_pool.q.val();
 
-        // phases 0 to 2: output, work and class of a request
+        // phases 4 and 5 before a request, then 0 and 1: its output, work and class
         self.pools.early_learned.next = self.ahead.early_learned.val();
-        self.most.next = self.ahead.declared_output.val().get_bits::<14>(0);
-        if self.ahead.declared_output.val().get_bits::<4>(14).any() {
-            self.most.next = 0x3fff.into();
+        self.r_early_expected.d.next = self.pools.expected.val();
+        if self.ahead.early_most.val() < self.pools.expected.val() {
+            self.r_early_expected.d.next = self.ahead.early_most.val();
         }
-        if self.phase.q.val() == 0 {
-            self.r_expected.d.next = self.pools.expected.val();
-            if self.most.val() < self.pools.expected.val() {
-                self.r_expected.d.next = self.most.val();
-            }
+        if self.phase.q.val() == 5 {
+            self.r_expected.d.next = self.r_early_expected.q.val();
         }
-        self.scale.x.next = self.r_expected.q.val();
-        self.scale.factor.next = self.pools.decode.val();
-        self.work.prompt.next = self.ahead.prompt.val();
-        self.work.decode_ms.next = self.scale.product.val();
-        self.work.slots_log2.next = self.pools.slots_log2.val();
+        self.scale.x.next = self.r_early_expected.q.val();
+        self.scale.shifts.next = self.pools.decode.val();
+        self.pools.asking.next = self.ahead.pool.val();
+        self.decode_work.decode_ms.next = self.scale.product.val();
+        self.decode_work.slots_log2.next = self.pools.slots_log2.val();
+        self.r_decode.d.next = self.decode_work.slot.val();
+        self.r_node_decode.d.next = self.decode_work.node.val();
+        if self.phase.q.val() == 1 {
+            self.r_slot_work.d.next =
+                bit_cast::<24, 22>(self.ahead.prompt.val()) + bit_cast::<24, 23>(self.r_decode.q.val());
+            self.r_node_work.d.next =
+                bit_cast::<24, 22>(self.ahead.prompt.val()) + bit_cast::<24, 23>(self.r_node_decode.q.val());
+        }
+        self.work_class.node_work.next = self.r_node_work.q.val();
+        // classes from 4 on begin at 2^12: so much of that is left for decode work
+        self.long_from.next = bit_cast::<23, 22>(self.ahead.prompt.val());
+        self.long_from.next = bit_cast::<23, 13>(0x1000.into()) - self.long_from.val();
+        self.r_long_from.d.next = self.long_from.val();
+        if self.ahead.prompt.val().get_bits::<10>(12).any() {
+            self.r_long_from.d.next = 0.into();
+        }
+        self.long_now.next = self.of_entry.work_class.val().get_bit(2);
+        if self.ahead.is_request.val() {
+            self.long_now.next = self.r_node_decode.q.val() >= self.r_long_from.q.val();
+        }
         self.asks.connection.next = self.ahead.connection.val();
         self.asks.position.next = self.ahead.position.val();
         self.asks.tenant.next = self.ahead.tenant.val();
         self.asks.pool.next = self.ahead.pool.val();
         self.asks.level.next = self.ahead.level.val();
-        self.asks.work_class.next = self.work.work_class.val();
+        self.asks.work_class.next = self.work_class.work_class.val();
         self.asks.tokens.next = self.ahead.tokens.val();
         self.asks.expected.next = self.r_expected.q.val();
         self.asks.declared_output.next = self.ahead.declared_output.val();
@@ -158,7 +183,6 @@ impl<
         }
         if self.phase.q.val() == 2 {
             self.k_own.d.next = self.own_now.val();
-            self.k_slot_work.d.next = self.work.slot.val();
         }
         self.own.word.next = self.k_own.q.val();
 
@@ -169,6 +193,7 @@ impl<
         self.slots.slot.next = self.ahead.slot.val();
         self.slots.generation.next = self.ahead.generation.val();
         self.slots.granted.next = self.nodes.granted.val();
+        self.slots.early_at.next = self.nodes.early_at.val();
         self.slots.at.next = self.nodes.at.val();
         self.slots.ring_head.next = self.nodes.ring_head.val();
         self.slots.ring_tail.next = self.nodes.ring_tail.val();
@@ -199,13 +224,14 @@ impl<
         self.nodes.percent.next = self.ahead.percent.val();
         self.nodes.tokens.next = self.tokens_now.val();
         self.nodes.pool_bit.next = self.pools.pool_bit.val();
-        self.nodes.work_class.next = self.own.work_class.val();
+        self.nodes.long_class.next = self.strict.q.val() & self.long_now.val();
         self.nodes.turn.next = self.pools.turn.val();
         self.nodes.picks.next = self.ahead.is_request.val() | self.ahead.is_bind.val();
         self.nodes.grant.next = self.decide.admits.val();
         self.nodes.frees.next = self.decide.frees.val();
         self.nodes.first.next = self.decide.first.val();
         self.nodes.owes.next = self.slots.owes.val();
+        self.nodes.slot_tokens.next = self.of_slot.tokens.val();
         self.nodes.job_tokens.next = self.own.tokens.val();
         self.nodes.job_expected.next = self.own.expected.val();
 
@@ -239,7 +265,7 @@ impl<
         self.hold.entry.next = self.ahead.slot.val();
         self.hold.is_bind.next = self.ahead.is_bind.val();
         self.hold.is_slot.next = self.ahead.is_visit.val().get_bit(5);
-        self.hold.pool.next = self.pool.val();
+        self.hold.pool.next = self.r_pool.q.val();
         self.hold.part.next = self.pools.hold.val();
         self.hold.late_in.next = self.of_entry.late_in.val();
         self.hold.unlinks.next = self.decide.unlinks.val();
@@ -282,8 +308,6 @@ impl<
         self.decide.owes.next = self.slots.owes.val();
         self.decide.gone.next = self.nodes.gone.val();
         self.decide.slot_returned.next = self.of_slot.returned.val().any();
-        self.decide.slot_late.next = self.of_slot.late.val().any();
-        self.decide.slot_class.next = self.of_slot.work_class.val();
         self.decide.entry_valid.next = self.hold.valid.val();
         self.decide.entry_same.next = self.hold.generation.val() == self.ahead.generation.val();
         self.decide.withdrawn.next = self.hold.withdrawn.val();
@@ -291,7 +315,8 @@ impl<
         self.decide.turns_late.next = self.hold.turns_late.val();
         self.decide.own_late.next = self.own.late.val().any();
         self.decide.own_class.next = self.own.work_class.val();
-        self.decide.filled.next = self.hold.filled.val();
+        self.decide.some.next = self.hold.some.val();
+        self.decide.best.next = self.hold.best.val();
         self.decide.worst.next = self.hold.worst.val();
         self.decide.full.next = self.hold.full.val();
         self.decide.dirty.next = self.pools.dirty.val();
@@ -305,14 +330,21 @@ impl<
         if self.by_slot.val() & !self.decide.slot_evicts_now.val() {
             self.tenants.leaver.next = self.of_slot.tenant.val();
         }
+        // phase 4: who is refused, if somebody is, for the tables; whose tokens his tenant has no more
         self.refused_job.next = self.k_own.q.val();
         if self.decide.evicts.val() {
             self.refused_job.next = self.of_entry.word.val();
         }
-        self.refused.word.next = self.refused_job.val();
-        self.leaver_sum.next =
-            bit_cast::<19, 18>(self.refused.tokens.val()) + bit_cast::<19, 18>(self.refused.declared_output.val());
-        self.tenants.leaver_declared.next = self.leaver_sum.val();
+        self.k_refused.d.next = self.refused_job.val();
+        self.refused.word.next = self.k_refused.q.val();
+        self.r_own_sum.d.next =
+            bit_cast::<19, 18>(self.own.tokens.val()) + bit_cast::<19, 18>(self.own.declared_output.val());
+        self.r_entry_sum.d.next =
+            bit_cast::<19, 18>(self.of_entry.tokens.val()) + bit_cast::<19, 18>(self.of_entry.declared_output.val());
+        self.tenants.leaver_declared.next = self.r_own_sum.q.val();
+        if self.decide.evicts.val() {
+            self.tenants.leaver_declared.next = self.r_entry_sum.q.val();
+        }
         self.tenants.leaves.next = self.decide.tenant_leaves.val();
         self.tenants.leaver_refused.next = self.decide.leaver_refused.val();
         self.tenants.enters.next = self.ahead.is_request.val() & (self.decide.admits.val() | self.decide.holds.val());
@@ -336,7 +368,7 @@ impl<
         self.tickets.give_tenant.next = self.refused.tenant.val();
         self.tickets.give_pool.next = self.refused.pool.val();
         self.tickets.give_check.next = self.ticket_of.check.val();
-        self.promises.pool.next = self.pool.val();
+        self.promises.pool.next = self.r_pool.q.val();
         self.promises.gives.next = self.decide.promises.val();
         self.promises.at_class.next = self.refused.work_class.val();
         self.promises.tokens.next = self.refused.tokens.val();
@@ -349,7 +381,7 @@ impl<
         self.promises.takes.next = self.decide.redeems.val();
         self.promises.take_class.next = self.own.work_class.val();
         self.promises.take_prompt.next = self.ahead.prompt.val();
-        self.promises.take_slot.next = self.k_slot_work.q.val();
+        self.promises.take_slot.next = self.r_slot_work.q.val();
         self.promises.admitted.next = self.decide.admits.val();
 
         // the answer
@@ -390,7 +422,7 @@ impl<
         self.answers.over_requests.next = self.decide.over_requests_too.val();
         self.answers.back.next = self.decide.back.val();
         self.answers.expires.next = self.decide.expires.val();
-        self.answers.no_hold.next = !self.pools.hold.val().any();
+        self.answers.no_hold.next = self.pools.no_hold.val();
         self.answers.nobody.next = self.pools.nobody.val();
         self.answers.withdrawn.next = self.decide.has_left.val();
         self.answers.evicts.next = self.decide.evicts.val();
@@ -402,8 +434,8 @@ impl<
         self.answers.in_flight.next = self.tenants.in_flight.val();
         self.answers.active.next = self.tenants.active.val();
         self.answers.active_after.next = self.tenants.active_after.val();
-        self.answers.slot_work.next = self.k_slot_work.q.val();
-        self.answers.pool.next = self.pool.val();
+        self.answers.slot_work.next = self.r_slot_work.q.val();
+        self.answers.pool.next = self.r_pool.q.val();
         self.answers.left.next = self.hold.left.val();
         self.answers.free.next = self.pools.free.val();
         self.answers.retry_now.next = self.promises.retry_after_ms.val();

@@ -113,16 +113,43 @@ impl<const A: usize, const B: usize, const C: usize> Logic for Multiply<A, B, C>
     }
 }
 
-/// The product with a constant factor, see `forebay_spec::burst::ShiftAdd`: its three terms have registers, their sum
-/// has none. `S` is `W + 7`; the factor is that of `word::factor`.
+/// The shifts of a constant factor, see `forebay_spec::burst::ShiftAdd`, five bits each; of a term that there is not it is
+/// 31, which leaves nothing. The factor is that of `word::factor`; wires only.
+#[derive(LogicBlock, Default)]
+pub struct Shifts {
+    /// The factor.
+    pub factor: Signal<In, Bits<17>>,
+    /// Its shifts.
+    pub shifts: Signal<Out, Bits<15>>,
+}
+
+impl Logic for Shifts {
+    fn update(&mut self) {
+        let factor = number(&self.factor.val());
+        let shift = |i: u128| if factor >> 15 > i { factor >> (5 * i) & 31 } else { 31 };
+        self.shifts.next = bits(shift(0) | shift(1) << 5 | shift(2) << 10);
+    }
+    fn connect(&mut self) {
+        self.shifts.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(
+            "always @(*) shifts = factor[14:0] | {{5{factor[16:15] < 2'd3}}, {5{~factor[16]}}, {5{~|factor[16:15]}}};\n"
+                .into(),
+        )
+    }
+}
+
+/// The product with a constant factor of such shifts. Registers hold its three terms, added without carries; what is left
+/// is one sum. `S` is `W + 7`.
 #[derive(LogicBlock, Default)]
 pub struct Scale<const W: usize, const S: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
     /// The number.
     pub x: Signal<In, Bits<W>>,
-    /// The factor.
-    pub factor: Signal<In, Bits<17>>,
+    /// Shifts of the factor.
+    pub shifts: Signal<In, Bits<15>>,
     /// Product of those of the clock before.
     pub product: Signal<Out, Bits<S>>,
     _sum: u128,
@@ -131,9 +158,8 @@ pub struct Scale<const W: usize, const S: usize> {
 impl<const W: usize, const S: usize> Logic for Scale<W, S> {
     fn update(&mut self) {
         if self.clock.pos_edge() {
-            let (wide, factor) = (number(&self.x.val()) << 5, number(&self.factor.val()));
-            let term = |i: u128| if factor >> 15 > i { wide >> (factor >> (5 * i) & 31) } else { 0 };
-            self._sum = term(0) + term(1) + term(2);
+            let (wide, shifts) = (number(&self.x.val()) << 5, number(&self.shifts.val()));
+            self._sum = (0..3).map(|i| wide >> (shifts >> (5 * i) & 31)).sum();
         }
         self.product.next = bits(self._sum);
     }
@@ -141,18 +167,18 @@ impl<const W: usize, const S: usize> Logic for Scale<W, S> {
         self.product.connect();
     }
     fn hdl(&self) -> Verilog {
-        const { assert!(S == W + 7, "three terms, shifted up by five") };
+        const { assert!(S == W + 7 && W + 5 <= 31, "three terms, shifted up by five, and none of them by 31") };
         Verilog::Custom(format!(
-            "reg [{top}:0] term_0, term_1, term_2;\n\
+            "reg [{top}:0] odd, carry;\n\
              wire [{top}:0] wide = {{x, 5'd0}};\n\
-             initial begin\n  term_0 = 0;\n  term_1 = 0;\n  term_2 = 0;\nend\n\
-             always @(posedge clock) begin\n  \
-             term_0 <= factor[16:15] > 2'd0 ? wide >> factor[4:0] : {w}'d0;\n  \
-             term_1 <= factor[16:15] > 2'd1 ? wide >> factor[9:5] : {w}'d0;\n  \
-             term_2 <= factor[16:15] > 2'd2 ? wide >> factor[14:10] : {w}'d0;\nend\n\
-             always @(*) product = {{2'd0, term_0}} + {{2'd0, term_1}} + {{2'd0, term_2}};\n",
-            top = W + 4,
-            w = W + 5
+             wire [{top}:0] term_0 = wide >> shifts[4:0];\n\
+             wire [{top}:0] term_1 = wide >> shifts[9:5];\n\
+             wire [{top}:0] term_2 = wide >> shifts[14:10];\n\
+             initial begin\n  odd = 0;\n  carry = 0;\nend\n\
+             always @(posedge clock) begin\n  odd <= term_0 ^ term_1 ^ term_2;\n  \
+             carry <= (term_0 & term_1) | (term_0 & term_2) | (term_1 & term_2);\nend\n\
+             always @(*) product = {{2'd0, odd}} + {{1'd0, carry, 1'd0}};\n",
+            top = W + 4
         ))
     }
 }
@@ -197,43 +223,63 @@ impl Logic for Place {
     }
 }
 
-/// Work of a request and its class; wires only.
+/// Decode work of a request; wires only.
 #[derive(LogicBlock, Default)]
-pub struct Work {
-    /// Prompt work, 1/16 ms of a node.
-    pub prompt: Signal<In, Bits<22>>,
+pub struct DecodeWork {
     /// Output tokens times the pool's factor, ms of a slot.
     pub decode_ms: Signal<In, Bits<21>>,
     /// Slots of a node, as a power of two.
     pub slots_log2: Signal<In, Bits<4>>,
-    /// Prompt and decode work, 1/16 ms of a slot.
-    pub slot: Signal<Out, Bits<24>>,
-    /// Logarithm of the node's time.
-    pub work_class: Signal<Out, Bits<3>>,
+    /// Decode work, 1/16 ms of a slot.
+    pub slot: Signal<Out, Bits<23>>,
+    /// The same, 1/16 ms of a node.
+    pub node: Signal<Out, Bits<23>>,
 }
 
-impl Logic for Work {
+impl Logic for DecodeWork {
     fn update(&mut self) {
-        let prompt = number(&self.prompt.val()) as u32;
-        let decode = (number(&self.decode_ms.val()) as u32).min((1 << 19) - 1) << 4;
         let full = number(&self.decode_ms.val()) >> 19 != 0;
-        let decode = if full { (1 << 23) - 1 } else { decode };
-        let node_ms = (prompt + (decode >> (number(&self.slots_log2.val()) + 1))) >> 4;
-        self.slot.next = bits(u128::from(prompt + decode));
-        self.work_class.next = bits(u128::from((node_ms | 1).ilog2().saturating_sub(4).min(7)));
+        let slot = if full { (1 << 23) - 1 } else { number(&self.decode_ms.val()) << 4 };
+        self.slot.next = bits(slot);
+        self.node.next = bits(slot >> (number(&self.slots_log2.val()) + 1));
     }
     fn connect(&mut self) {
         self.slot.connect();
+        self.node.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(
+            "wire full = |decode_ms[20:19];\n\
+             always @(*) begin\n  slot = {decode_ms[18:0], 4'd0} | {23{full}};\n  \
+             node = ({1'd0, decode_ms[18:0], 3'd0} >> slots_log2) | (23'h3fffff >> slots_log2) & {23{full}};\nend\n"
+                .into(),
+        )
+    }
+}
+
+/// Class of a request; wires only.
+#[derive(LogicBlock, Default)]
+pub struct WorkClass {
+    /// Its work, 1/16 ms of a node.
+    pub node_work: Signal<In, Bits<24>>,
+    /// Logarithm of it.
+    pub work_class: Signal<Out, Bits<3>>,
+}
+
+impl Logic for WorkClass {
+    fn update(&mut self) {
+        let node_ms = number(&self.node_work.val()) >> 4;
+        let class = (node_ms | 1).ilog2().saturating_sub(4).min(7);
+        self.work_class.next = bits(u128::from(class));
+    }
+    fn connect(&mut self) {
         self.work_class.connect();
     }
     fn hdl(&self) -> Verilog {
         Verilog::Custom(
-            "wire [22:0] decode = |decode_ms[20:19] ? {23{1'b1}} : {decode_ms[18:0], 4'd0};\n\
-             wire [22:0] share = (decode >> 1) >> slots_log2;\n\
-             wire [23:0] both = {2'd0, prompt} + {1'b0, share};\n\
-             always @(*) begin\n  slot = {2'd0, prompt} + {1'b0, decode};\n  work_class = \
-             |both[23:15] ? 3'd7 : both[14] ? 3'd6 : both[13] ? 3'd5 : both[12] ? 3'd4 : both[11] ? 3'd3 : \
-             both[10] ? 3'd2 : both[9] ? 3'd1 : 3'd0;\nend\n"
+            "always @(*) work_class = \
+             |node_work[23:15] ? 3'd7 : node_work[14] ? 3'd6 : node_work[13] ? 3'd5 : node_work[12] ? 3'd4 : \
+             node_work[11] ? 3'd3 : node_work[10] ? 3'd2 : node_work[9] ? 3'd1 : 3'd0;\n"
                 .into(),
         )
     }
@@ -268,6 +314,41 @@ impl Logic for Ends {
              for (i = 0; i < 9; i = i + 1) if (filled[i]) worst = i[3:0];\nend\n"
                 .into(),
         )
+    }
+}
+
+/// The word of one of eight pools; wires only.
+#[derive(LogicBlock, Default)]
+pub struct OfPool<const W: usize> {
+    /// The pool.
+    pub pool: Signal<In, Bits<3>>,
+    /// Words of all pools.
+    pub words: [Signal<In, Bits<W>>; 8],
+    /// Its word.
+    pub word: Signal<Out, Bits<W>>,
+    pairs: [Signal<Local, Bits<W>>; 4],
+    fours: [Signal<Local, Bits<W>>; 2],
+}
+
+impl<const W: usize> Logic for OfPool<W> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for k in 0..4 {
+            self.pairs[k].next = self.words[2 * k].val();
+            if self.pool.val().get_bit(0) {
+                self.pairs[k].next = self.words[2 * k + 1].val();
+            }
+        }
+        for k in 0..2 {
+            self.fours[k].next = self.pairs[2 * k].val();
+            if self.pool.val().get_bit(1) {
+                self.fours[k].next = self.pairs[2 * k + 1].val();
+            }
+        }
+        self.word.next = self.fours[0].val();
+        if self.pool.val().get_bit(2) {
+            self.word.next = self.fours[1].val();
+        }
     }
 }
 

@@ -9,6 +9,8 @@ mod join;
 mod leaves;
 mod nodes;
 mod pools;
+mod prepare;
+mod promise_leaves;
 mod promises;
 mod share;
 mod slots;
@@ -22,10 +24,12 @@ pub use ahead::Ahead;
 pub use answer::Answer;
 pub use decide::Decide;
 pub use hold::Hold;
-pub use leaves::{Below, Ends, Join, LutRam, Multiply, Place, Scale, Work};
+pub use leaves::{Below, DecodeWork, Ends, Join, LutRam, Multiply, OfPool, Place, Scale, Shifts, WorkClass};
 pub use nodes::Nodes;
 pub use pools::Pools;
-pub use promises::{PromiseStep, PromiseSum, Promises, ROW_BITS};
+pub use prepare::Prepare;
+pub use promise_leaves::{PromiseGive, PromisePick, PromiseRows, PromiseSum, PromiseTake, PROMISE_BITS, ROW_BITS};
+pub use promises::Promises;
 pub use share::{Divide, Share};
 pub use slots::Slots;
 pub use step::Step;
@@ -175,7 +179,8 @@ pub struct Burst<
     answers: Answer,
     promises: Promises,
     scale: Scale<14, 21>,
-    work: Work,
+    decode_work: DecodeWork,
+    work_class: WorkClass,
     asks: JobPack,
     of_slot: JobUnpack,
     of_entry: JobUnpack,
@@ -192,9 +197,19 @@ pub struct Burst<
     phase: DFF<Bits<3>>,
     sweep: DFF<Bits<14>>,
     sweeping: DFF<Bit>,
+    r_early_expected: DFF<Bits<14>>,
     r_expected: DFF<Bits<14>>,
+    r_decode: DFF<Bits<23>>,
+    r_node_decode: DFF<Bits<23>>,
+    r_slot_work: DFF<Bits<24>>,
+    r_node_work: DFF<Bits<24>>,
+    r_long_from: DFF<Bits<23>>,
+    /// The pool: of a bind and a request from phase 0 on, of all from phase 2 on.
+    r_pool: DFF<Bits<3>>,
+    r_own_sum: DFF<Bits<19>>,
+    r_entry_sum: DFF<Bits<19>>,
     k_own: DFF<Bits<114>>,
-    k_slot_work: DFF<Bits<24>>,
+    k_refused: DFF<Bits<114>>,
     stale_releases: DFF<Bits<32>>,
     stale_nodes: DFF<Bits<32>>,
 
@@ -202,12 +217,12 @@ pub struct Burst<
     by_slot: Signal<Local, Bit>,
     by_entry: Signal<Local, Bit>,
     pool: Signal<Local, Bits<3>>,
-    most: Signal<Local, Bits<14>>,
     release_high: Signal<Local, Bits<6>>,
     tokens_now: Signal<Local, Bits<18>>,
     late_now: Signal<Local, Bit>,
     own_now: Signal<Local, Bits<114>>,
     next_turn: Signal<Local, Bits<B>>,
     refused_job: Signal<Local, Bits<114>>,
-    leaver_sum: Signal<Local, Bits<19>>,
+    long_from: Signal<Local, Bits<23>>,
+    long_now: Signal<Local, Bit>,
 }

@@ -14,33 +14,33 @@ pub struct Divide {
     pub what_next: Signal<Out, Bits<16>>,
     /// The rest.
     pub rest_next: Signal<Out, Bits<16>>,
-    wide_by: Signal<Local, Bits<16>>,
+    wide_by: Signal<Local, Bits<17>>,
     rest_1: Signal<Local, Bits<16>>,
-    less_1: Signal<Local, Bits<16>>,
+    less_1: Signal<Local, Bits<17>>,
     what_1: Signal<Local, Bits<16>>,
     rest_2: Signal<Local, Bits<16>>,
-    less_2: Signal<Local, Bits<16>>,
+    less_2: Signal<Local, Bits<17>>,
     what_2: Signal<Local, Bits<16>>,
 }
 
 impl Logic for Divide {
     #[hdl_gen]
     fn update(&mut self) {
-        self.wide_by.next = bit_cast::<16, 15>(self.by.val());
+        self.wide_by.next = bit_cast::<17, 15>(self.by.val());
         self.rest_1.next = self.rest.val() << 1;
         self.rest_1.next = self.rest_1.val() | bit_cast::<16, 1>(self.what.val().get_bits::<1>(15));
-        self.less_1.next = self.rest_1.val() - self.wide_by.val();
+        self.less_1.next = bit_cast::<17, 16>(self.rest_1.val()) - self.wide_by.val();
         self.what_1.next = self.what.val() << 1;
-        if self.rest_1.val() >= self.wide_by.val() {
-            self.rest_1.next = self.less_1.val();
+        if !self.less_1.val().get_bit(16) {
+            self.rest_1.next = self.less_1.val().get_bits::<16>(0);
             self.what_1.next = self.what_1.val() | 1;
         }
         self.rest_2.next = self.rest_1.val() << 1;
         self.rest_2.next = self.rest_2.val() | bit_cast::<16, 1>(self.what_1.val().get_bits::<1>(15));
-        self.less_2.next = self.rest_2.val() - self.wide_by.val();
+        self.less_2.next = bit_cast::<17, 16>(self.rest_2.val()) - self.wide_by.val();
         self.what_2.next = self.what_1.val() << 1;
-        if self.rest_2.val() >= self.wide_by.val() {
-            self.rest_2.next = self.less_2.val();
+        if !self.less_2.val().get_bit(16) {
+            self.rest_2.next = self.less_2.val().get_bits::<16>(0);
             self.what_2.next = self.what_2.val() | 1;
         }
         self.what_next.next = self.what_2.val();
@@ -59,6 +59,8 @@ pub struct Share {
     pub what: Signal<In, Bits<15>>,
     /// Divisor.
     pub by: Signal<In, Bits<15>>,
+    /// The clock after they are taken: the dividend is less than the divisor.
+    pub less: Signal<Out, Bit>,
     /// Quotient.
     pub quotient: Signal<Out, Bits<15>>,
     divide: [Divide; 8],
@@ -82,6 +84,7 @@ impl Logic for Share {
             self.r_what[0].d.next = bit_cast::<16, 15>(self.what.val());
             self.r_by[0].d.next = self.by.val();
         }
+        self.less.next = self.r_what[0].q.val().get_bits::<15>(0) < self.r_by[0].q.val();
         for i in 0..8 {
             self.divide[i].what.next = self.r_what[i].q.val();
             self.divide[i].rest.next = self.r_rest[i].q.val();

@@ -43,7 +43,9 @@ pub struct Slots<const S: usize, const C: usize, const B: usize> {
     /// Its own generation.
     pub own_generation: Signal<Out, Bits<8>>,
 
-    /// Phases 4 and 5: the node of the grant or the event.
+    /// Phase 4: the node of the grant or the event.
+    pub early_at: Signal<In, Bits<B>>,
+    /// Phase 5: the same.
     pub at: Signal<In, Bits<B>>,
     /// Phase 4: first of its given-back slots.
     pub ring_head: Signal<In, Bits<8>>,
@@ -134,7 +136,7 @@ impl<const S: usize, const C: usize, const B: usize> Logic for Slots<S, C, B> {
         self.overdue.next = self.r_overdue.q.val();
 
         // phase 4: the next slot of the node
-        self.ring_read.high.next = self.at.val();
+        self.ring_read.high.next = self.early_at.val();
         self.ring_read.low.next = self.ring_head.val().get_bits::<C>(0);
         self.ring.re.next = self.phase.val() == 4;
         self.ring.raddr.next = self.ring_read.both.val();

@@ -9,20 +9,24 @@ pub struct Step {
     pub old: Signal<In, Bits<173>>,
     /// Slots of the node.
     pub slots: Signal<In, Bits<9>>,
-    /// Shift of output.
-    pub decode_shift: Signal<In, Bits<4>>,
-    /// Bound of the rate.
-    pub rate_min: Signal<In, Bits<18>>,
-    /// Bound of the rate.
-    pub rate_max: Signal<In, Bits<18>>,
     /// Now.
     pub now: Signal<In, Bits<17>>,
-    /// Rate times milliseconds since `left_at` or `window_at`.
-    pub product: Signal<In, Bits<30>>,
-    /// Prompt tokens of the request.
+    /// Prompt tokens of the request,
     pub tokens: Signal<In, Bits<18>>,
-    /// Its output.
-    pub expected: Signal<In, Bits<14>>,
+    /// and the rest as in `Prepare`: a thousandth of a token each,
+    pub thousand: Signal<In, Bits<28>>,
+    /// weighed output,
+    pub weight: Signal<In, Bits<22>>,
+    /// work that is expected counts,
+    pub keeps: Signal<In, Bit>,
+    /// what is left of it,
+    pub left: Signal<In, Bits<30>>,
+    /// which is nothing,
+    pub over: Signal<In, Bit>,
+    /// tokens that the rate is learned from,
+    pub window_sum: Signal<In, Bits<19>>,
+    /// and the rate.
+    pub moved: Signal<In, Bits<18>>,
     /// Its prompt counts as debt.
     pub owes: Signal<In, Bit>,
     /// It gets a slot.
@@ -53,26 +57,11 @@ pub struct Step {
     debt: Signal<Local, Bits<18>>,
     drained: Signal<Local, Bits<18>>,
     used_less: Signal<Local, Bits<9>>,
-    weight: Signal<Local, Bits<22>>,
-    wide_tokens: Signal<Local, Bits<28>>,
-    k_10: Signal<Local, Bits<28>>,
-    k_4: Signal<Local, Bits<28>>,
-    k_3: Signal<Local, Bits<28>>,
-    k_6: Signal<Local, Bits<28>>,
-    thousand: Signal<Local, Bits<28>>,
     patience: Signal<Local, Bits<31>>,
     from: Signal<Local, Bits<31>>,
     more: Signal<Local, Bits<31>>,
-    window_sum: Signal<Local, Bits<19>>,
-    w_10: Signal<Local, Bits<30>>,
-    w_4: Signal<Local, Bits<30>>,
-    w_3: Signal<Local, Bits<30>>,
-    w_6: Signal<Local, Bits<30>>,
-    window_thousand: Signal<Local, Bits<30>>,
-    part: Signal<Local, Bits<19>>,
-    rate: Signal<Local, Bits<19>>,
-    moved: Signal<Local, Bits<19>>,
-    left_less: Signal<Local, Bits<30>>,
+    all_drained: Signal<Local, Bit>,
+    last_used: Signal<Local, Bit>,
 }
 
 impl Logic for Step {
@@ -97,20 +86,15 @@ impl Logic for Step {
         self.pack.window_tokens.next = self.node.window_tokens.val();
         self.pack.window_at.next = self.node.window_at.val();
 
-        self.weight.next = bit_cast::<22, 14>(self.expected.val()) >> bit_cast::<22, 4>(self.decode_shift.val());
         self.drained.next = self.node.debt.val() - self.tokens.val();
+        self.all_drained.next = self.node.debt.val() == self.tokens.val();
         self.used_less.next = self.node.used.val() - 1;
+        self.last_used.next = self.node.used.val() == 1;
 
-        // a slot is granted: a thousandth of a token each
-        self.wide_tokens.next = bit_cast::<28, 18>(self.tokens.val());
-        self.k_10.next = self.wide_tokens.val() << 10;
-        self.k_4.next = self.wide_tokens.val() << 4;
-        self.k_3.next = self.wide_tokens.val() << 3;
-        self.k_6.next = self.k_10.val() - self.k_4.val();
-        self.thousand.next = self.k_6.val() - self.k_3.val();
+        // a slot is granted
         self.patience.next = bit_cast::<31, 18>(self.node.rate.val()) << 7;
         self.from.next = self.patience.val();
-        if self.node.debt.val().any() & (bit_cast::<31, 30>(self.node.left.val()) > self.patience.val()) {
+        if self.keeps.val() {
             self.from.next = bit_cast::<31, 30>(self.node.left.val());
         }
         self.more.next = self.from.val() + bit_cast::<31, 28>(self.thousand.val());
@@ -133,31 +117,13 @@ impl Logic for Step {
         }
 
         // a prompt is worked off: the rate is learned, and the debt is less
-        self.window_sum.next = self.node.window_tokens.val() + bit_cast::<19, 18>(self.tokens.val());
-        self.w_10.next = bit_cast::<30, 19>(self.window_sum.val()) << 10;
-        self.w_4.next = bit_cast::<30, 19>(self.window_sum.val()) << 4;
-        self.w_3.next = bit_cast::<30, 19>(self.window_sum.val()) << 3;
-        self.w_6.next = self.w_10.val() - self.w_4.val();
-        self.window_thousand.next = self.w_6.val() - self.w_3.val();
-        self.rate.next = bit_cast::<19, 18>(self.node.rate.val());
-        self.part.next = self.rate.val() >> 6;
-        self.moved.next = self.rate.val() - self.part.val();
-        if self.product.val() < self.window_thousand.val() {
-            self.moved.next = self.rate.val() + self.part.val();
-        }
-        if self.moved.val() > bit_cast::<19, 18>(self.rate_max.val()) {
-            self.moved.next = bit_cast::<19, 18>(self.rate_max.val());
-        }
-        if self.moved.val() < bit_cast::<19, 18>(self.rate_min.val()) {
-            self.moved.next = bit_cast::<19, 18>(self.rate_min.val());
-        }
         if self.first.val() {
             if !self.node.window_open.val().any() {
                 self.window_open.next = true;
                 self.pack.window_tokens.next = 0.into();
                 self.pack.window_at.next = self.now.val();
             } else if self.window_sum.val().get_bits::<7>(12).any() {
-                self.pack.rate.next = self.moved.val().get_bits::<18>(0);
+                self.pack.rate.next = self.moved.val();
                 self.pack.window_tokens.next = 0.into();
                 self.pack.window_at.next = self.now.val();
             } else {
@@ -166,7 +132,7 @@ impl Logic for Step {
         }
         if self.first.val() | (self.frees.val() & self.owes.val()) {
             self.debt.next = self.drained.val();
-            if !self.drained.val().any() {
+            if self.all_drained.val() {
                 self.overdue.next = false;
                 self.window_open.next = false;
             }
@@ -176,7 +142,7 @@ impl Logic for Step {
         if self.frees.val() {
             self.pack.used.next = self.used_less.val();
             self.pack.load.next = self.node.load.val() - self.weight.val();
-            if !self.used_less.val().any() {
+            if self.last_used.val() {
                 self.gone.next = false;
             }
         }
@@ -210,14 +176,10 @@ impl Logic for Step {
         }
 
         // a visit: what should have been worked off by now
-        self.left_less.next = self.node.left.val() - self.product.val();
-        if self.node.left.val() <= self.product.val() {
-            self.left_less.next = 0.into();
-        }
         if self.visit.val() & self.node.debt.val().any() & !self.node.overdue.val().any() {
-            self.pack.left.next = self.left_less.val();
+            self.pack.left.next = self.left.val();
             self.pack.left_at.next = self.now.val();
-            self.overdue.next = !self.left_less.val().any();
+            self.overdue.next = self.over.val();
         }
 
         self.pack.up.next = self.up.val().into();

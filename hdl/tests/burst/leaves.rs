@@ -2,7 +2,8 @@
 use crate::block::leaves;
 use crate::random::Rng;
 use forebay_hdl::burst::{
-    Below, Ends, Join, LutRam, Multiply, NodeUnpack, Place, PromiseStep, PromiseSum, Scale, Views, Work,
+    Below, DecodeWork, Ends, Join, LutRam, Multiply, NodeUnpack, Place, PromiseGive, PromisePick, PromiseRows,
+    PromiseSum, PromiseTake, Scale, Shifts, Views, WorkClass,
 };
 use rust_hdl::prelude::*;
 
@@ -56,7 +57,7 @@ impl<const N: usize> Any for Bits<N> {
     }
 }
 
-driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
+driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views promise_rows promise_sum], {
     wide_ram: [LutRam<40, 3>] {
         raddr <- wide_raddr: [Bits<3>],
         we <- wide_we: [Bit],
@@ -95,9 +96,14 @@ driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
     } {
         product -> multiply_product: [Bits<41>],
     }
+    shifts: [Shifts] {
+        factor <- shifts_factor: [Bits<17>],
+    } {
+        shifts -> shifts_shifts: [Bits<15>],
+    }
     scale: [Scale<18, 25>] {
         x <- scale_x: [Bits<18>],
-        factor <- scale_factor: [Bits<17>],
+        shifts <- scale_shifts: [Bits<15>],
     } {
         product -> scale_product: [Bits<25>],
     }
@@ -110,12 +116,16 @@ driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
         place -> place_place: [Bits<12>],
         check -> place_check: [Bits<18>],
     }
-    work: [Work] {
-        prompt <- work_prompt: [Bits<22>],
+    decode_work: [DecodeWork] {
         decode_ms <- work_decode_ms: [Bits<21>],
         slots_log2 <- work_slots_log2: [Bits<4>],
     } {
-        slot -> work_slot: [Bits<24>],
+        slot -> work_slot: [Bits<23>],
+        node -> work_node: [Bits<23>],
+    }
+    work_class: [WorkClass] {
+        node_work <- work_node_work: [Bits<24>],
+    } {
         work_class -> work_work_class: [Bits<3>],
     }
     ends: [Ends] {
@@ -136,6 +146,8 @@ driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
         standing <- views_standing: [Bit],
         empty <- views_empty: [Bit],
         room <- views_room: [Bits<18>],
+        state_write <- views_state_write: [Bit],
+        state_node <- views_state_node: [Bits<2>],
         state <- views_state: [Bits<4>],
         tokens <- views_tokens: [Bits<18>],
         pool_bit <- views_pool_bit: [Bits<8>],
@@ -158,6 +170,8 @@ driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
         standing <- wide_views_standing: [Bit],
         empty <- wide_views_empty: [Bit],
         room <- wide_views_room: [Bits<18>],
+        state_write <- wide_views_state_write: [Bit],
+        state_node <- wide_views_state_node: [Bits<6>],
         state <- wide_views_state: [Bits<4>],
         tokens <- wide_views_tokens: [Bits<18>],
         pool_bit <- wide_views_pool_bit: [Bits<8>],
@@ -168,23 +182,39 @@ driven!(Leaves, clock [wide_ram narrow_ram multiply scale views wide_views], {
         chosen -> wide_views_chosen: [Bits<6>],
         redirected -> wide_views_redirected: [Bit],
     }
-    promise_step: [PromiseStep] {
-        old <- promise_old: [Bits<464>],
-        takes <- promise_takes: [Bit],
-        take_class <- promise_take_class: [Bits<3>],
-        take_prompt <- promise_take_prompt: [Bits<22>],
-        take_slot <- promise_take_slot: [Bits<24>],
-        gives <- promise_gives: [Bit],
-        fades <- promise_fades: [Bit],
-        at_class <- promise_at_class: [Bits<3>],
-        prompt <- promise_prompt: [Bits<22>],
-        slot <- promise_slot: [Bits<24>],
+    promise_rows: [PromiseRows] {
+        raddr <- rows_raddr: [Bits<3>],
+        we <- rows_we: [Bits<8>],
+        waddr <- rows_waddr: [Bits<3>],
+        wdata <- rows_wdata: [Bits<58>],
     } {
-        made -> promise_made: [Bits<464>],
+        row -> rows_row: [Bits<464>],
+    }
+    promise_pick: [PromisePick] {
+        row <- pick_row: [Bits<464>],
+        at_class <- pick_class: [Bits<3>],
+    } {
+        promise -> pick_promise: [Bits<58>],
+    }
+    promise_take: [PromiseTake] {
+        old <- take_old: [Bits<58>],
+        prompt <- take_prompt: [Bits<22>],
+        slot <- take_slot: [Bits<24>],
+    } {
+        made -> take_made: [Bits<58>],
+    }
+    promise_give: [PromiseGive] {
+        old <- give_old: [Bits<58>],
+        fades <- give_fades: [Bit],
+        prompt <- give_prompt: [Bits<22>],
+        slot <- give_slot: [Bits<24>],
+    } {
+        made -> give_made: [Bits<58>],
     }
     promise_sum: [PromiseSum] {
         row <- sum_row: [Bits<464>],
         at_class <- sum_class: [Bits<3>],
+        own <- sum_own: [Bits<58>],
     } {
         prompt -> sum_prompt: [Bits<30>],
         slot -> sum_slot: [Bits<34>],
