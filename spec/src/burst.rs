@@ -156,6 +156,8 @@ pub const fn ticket_check(tokens: u32, declared_output: u32) -> u32 {
 
 /// Visits of slots that a millisecond's plan holds: each slot comes up every 64 ms.
 pub const SLOT_TURN_MS: usize = 64;
+/// Milliseconds whose visits of tenants, promises and tickets are made up for after a long tick, at most.
+pub const CATCH_UP_MS: u32 = 512;
 
 #[cfg(test)]
 mod tests {

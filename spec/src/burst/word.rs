@@ -18,6 +18,10 @@ pub const POOL: u16 = 0x0d00;
 pub const POOL_STRIDE: u16 = 8;
 /// The words of [`fleet`].
 pub const FLEET: u16 = 0x0d40;
+/// Of the timer in fabric: clocks between two visits, at least; 16 bits. 0 after power-up.
+pub const VISIT_GAP: u16 = 0x0d48;
+/// Of the timer in fabric: clocks of a millisecond, 20 bits; 0, as after power-up: ticks come from outside.
+pub const CLOCKS_PER_MS: u16 = 0x0d49;
 /// Limits of tenants: at `TENANT_LIMIT + 2 * t` the words of [`tenant`].
 pub const TENANT_LIMIT: u16 = 0x0e00;
 /// Words from one tenant's limits to the next.
@@ -66,6 +70,8 @@ const _: () = {
     fits(PATTERN_PAIR, PATTERN_BYTE_CLASSES_MAX * PATTERN_BYTE_CLASSES_MAX, NODE);
     fits(NODE, NODES_MAX * NODE_STRIDE as usize, POOL);
     fits(POOL, POOLS_MAX * POOL_STRIDE as usize, FLEET);
-    fits(FLEET, 5, TENANT_LIMIT);
+    fits(FLEET, 5, VISIT_GAP);
+    fits(VISIT_GAP, 1, CLOCKS_PER_MS);
+    fits(CLOCKS_PER_MS, 1, TENANT_LIMIT);
     fits(TENANT_LIMIT, TENANT_WORDS_MAX * TENANT_STRIDE as usize, PATTERN_QUAD);
 };

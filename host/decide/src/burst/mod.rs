@@ -8,8 +8,10 @@ mod hold;
 mod invariants;
 mod job;
 mod node;
+mod plan;
 mod pool;
 mod refuse;
+mod replay;
 mod request;
 mod slot;
 mod status;
@@ -20,6 +22,8 @@ mod words;
 
 pub use config::{Config, ConfigError};
 pub use counters::Counters;
+pub use plan::Plan;
+pub use replay::{LogError, Replay};
 pub use status::NodeStatus;
 pub use timer::Timer;
 

@@ -1,9 +1,6 @@
 //! The plan of visits: what is looked at in each millisecond.
 use super::Burst;
-use forebay_spec::burst::{Input, Visit, CLASSES, DECAY_MS, SLOT_TURN_MS, TICKET_TURN_MS};
-
-/// Milliseconds that are made up for after a long tick, at most; beyond, promises fade less than they would have.
-const CATCH_UP_MS: u32 = 512;
+use forebay_spec::burst::{Input, Visit, CATCH_UP_MS, CLASSES, DECAY_MS, SLOT_TURN_MS, TICKET_TURN_MS};
 
 /// Makes tick and visits. After [`Timer::start`], [`Timer::next`] gives one input at a time, to be applied before the
 /// next is asked for, until the millisecond's work is done. Visits that would change nothing are left out.
@@ -38,7 +35,7 @@ enum Stage {
 
 /// `cells` are to be visited in each turn of `turn_ms`, no more of them than milliseconds: first and number of those of
 /// millisecond `at`.
-fn share(cells: u32, turn_ms: u32, at: u32) -> (u32, u32) {
+pub(super) fn share(cells: u32, turn_ms: u32, at: u32) -> (u32, u32) {
     let each_ms = turn_ms / cells;
     match at % each_ms {
         0 => (at / each_ms % cells, 1),
