@@ -1,7 +1,9 @@
-//! Emits the cores, the fronts and the burst scheduler, verilates them and links the models; a library is kept by the hash of what it is made from.
+//! Emits the cores, the fronts, the burst scheduler alone and with its arbiter and timer, verilates them and links the models; a library is kept
+//! by the hash of what it is made from.
 use forebay_hdl::burst::{BoardBurst, DUE_CLOCKS, INTERVAL_CLOCKS, LATENCY_CLOCKS};
 use forebay_hdl::core::{BoardCore8, FleetCore64, EVENT_LATENCY_CLOCKS, LINGER_CLOCKS, VERDICT_LATENCY_CLOCKS};
 use forebay_hdl::front::{BoardFront8, FleetFront64, REQUEST_CLOCKS};
+use forebay_hdl::scheduler::{self, BoardScheduler};
 use forebay_hdl_tools::emit::{emit, Emitted};
 use forebay_hdl_tools::shim;
 use forebay_hdl_tools::verilator::{verilate, VerilateJob};
@@ -18,6 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     link(&emit(&mut BoardFront8::default(), "front")?, "front8", "Front", &out)?;
     link(&emit(&mut FleetFront64::default(), "front")?, "front64", "Front", &out)?;
     link(&emit(&mut BoardBurst::default(), "burst")?, "burst_board", "Burst", &out)?;
+    link(&emit(&mut BoardScheduler::default(), "scheduler")?, "scheduler_board", "Scheduler", &out)?;
+    let (event, verdict) = (scheduler::EVENT_CLOCKS, scheduler::LATENCY_CLOCKS);
     let latency = format!(
         "/// Clocks from a record to its verdict while nothing else waits.\n\
          pub const VERDICT_LATENCY_CLOCKS: u32 = {VERDICT_LATENCY_CLOCKS};\n\
@@ -32,7 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
          /// Clocks from an event of the burst scheduler to its verdict.\n\
          pub const BURST_LATENCY_CLOCKS: u32 = {LATENCY_CLOCKS};\n\
          /// Clocks from an event of the burst scheduler to where it shows which binds are due after it.\n\
-         pub const BURST_DUE_CLOCKS: u32 = {DUE_CLOCKS};\n"
+         pub const BURST_DUE_CLOCKS: u32 = {DUE_CLOCKS};\n\
+         /// Clocks from an input that the scheduler takes to its event.\n\
+         pub const SCHEDULER_EVENT_CLOCKS: u32 = {event};\n\
+         /// Clocks from a record that the scheduler takes to its verdict.\n\
+         pub const SCHEDULER_LATENCY_CLOCKS: u32 = {verdict};\n"
     );
     std::fs::write(out.join("latency.rs"), latency)?;
     Ok(())

@@ -10,6 +10,7 @@ use forebay_hdl::http::Http;
 use forebay_hdl::inline::{BoardInline8, FleetInline64};
 use forebay_hdl::leaf::Fifo;
 use forebay_hdl::scan::Scan;
+use forebay_hdl::scheduler::{BoardScheduler, FleetScheduler, ProofScheduler};
 use forebay_hdl::verdict::{BoardVerdict, ProofVerdict};
 use forebay_hdl::{arbiter::Arbiter, tag::Tag};
 use forebay_hdl_tools::lint::{lint, lint_source};
@@ -51,6 +52,9 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<BoardBurst>("burst, board");
     check::<FleetBurst>("burst, fleet");
     check::<ProofBurst>("burst, proof");
+    check::<BoardScheduler>("scheduler, board");
+    check::<FleetScheduler>("scheduler, fleet");
+    check::<ProofScheduler>("scheduler, proof");
     check::<BoardCore8>("core, board");
     check::<FleetCore64>("core, fleet");
     check::<ProofCore8>("core, proof");

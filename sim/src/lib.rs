@@ -8,6 +8,7 @@ mod host_event;
 mod image;
 #[macro_use]
 mod model;
+mod scheduler;
 mod store;
 // behind `model`, for its macro of outputs
 mod front_model;
@@ -15,6 +16,7 @@ mod front_model;
 pub use burst::{BurstError, BurstStats, SimBurst};
 pub use device::{SimDevice, Stats};
 pub use frames::SimFrames;
+pub use scheduler::{SchedulerStats, SimScheduler};
 
 /// The generated model of the core of profile `board`, 8 bytes a clock: ports as fields, one call a clock.
 #[allow(missing_docs, unreachable_pub, clippy::all)]
@@ -46,6 +48,12 @@ pub mod burst_board {
     include!(concat!(env!("OUT_DIR"), "/burst_board.rs"));
 }
 
+/// The generated model of the burst scheduler with arbiter and timer, of profile `board`.
+#[allow(missing_docs, unreachable_pub, clippy::all)]
+pub mod scheduler_board {
+    include!(concat!(env!("OUT_DIR"), "/scheduler_board.rs"));
+}
+
 include!(concat!(env!("OUT_DIR"), "/latency.rs"));
 
 /// SHA-256 of the Verilog that the model of 8 bytes a clock was made from.
@@ -58,3 +66,5 @@ pub const FRONT8_SHA256: &str = env!("FOREBAY_FRONT8_SHA256");
 pub const FRONT64_SHA256: &str = env!("FOREBAY_FRONT64_SHA256");
 /// SHA-256 of the Verilog that the model of the burst scheduler was made from.
 pub const BURST_BOARD_SHA256: &str = env!("FOREBAY_BURST_BOARD_SHA256");
+/// SHA-256 of the Verilog that the model of the burst scheduler with arbiter and timer was made from.
+pub const SCHEDULER_BOARD_SHA256: &str = env!("FOREBAY_SCHEDULER_BOARD_SHA256");

@@ -2,7 +2,8 @@
 use forebay_hdl::core::{BoardCore8, ProofCore8};
 use forebay_hdl::front::BoardFront8;
 use forebay_hdl::{
-    arbiter, burst, connection, fields, frame, http, inline, models, patterns, scan, tag, tenants, text, verdict,
+    arbiter, burst, connection, fields, frame, http, inline, models, patterns, scan, scheduler, tag, tenants, text,
+    timer, verdict,
 };
 use forebay_hdl_tools::emit::{emit, Emitted};
 use rust_hdl::prelude::Block;
@@ -22,7 +23,7 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 25] = [
+const ENTRIES: [Entry; 29] = [
     Entry { block: "frame", top: "frame", profile: "board", width: "8", make: make::<frame::Frame<8, 64, 11, 12>> },
     Entry {
         block: "frame",
@@ -69,6 +70,22 @@ const ENTRIES: [Entry; 25] = [
     Entry { block: "verdict", top: "verdict", profile: "board", width: "", make: make::<verdict::BoardVerdict> },
     Entry { block: "burst", top: "burst", profile: "board", width: "", make: make::<burst::BoardBurst> },
     Entry { block: "burst", top: "burst_proof", profile: "proof", width: "", make: make::<burst::ProofBurst> },
+    Entry { block: "timer", top: "timer", profile: "board", width: "", make: make::<timer::BoardTimer> },
+    Entry { block: "timer", top: "timer_fleet", profile: "fleet", width: "", make: make::<timer::FleetTimer> },
+    Entry {
+        block: "scheduler",
+        top: "scheduler",
+        profile: "board",
+        width: "",
+        make: make::<scheduler::BoardScheduler>,
+    },
+    Entry {
+        block: "scheduler",
+        top: "scheduler_proof",
+        profile: "proof",
+        width: "",
+        make: make::<scheduler::ProofScheduler>,
+    },
     Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },
     Entry { block: "core", top: "core_proof", profile: "proof", width: "8", make: make::<ProofCore8> },
     Entry { block: "front", top: "front", profile: "board", width: "8", make: make::<BoardFront8> },

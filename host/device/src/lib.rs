@@ -5,10 +5,12 @@ use forebay_spec::{Event, Input, Verdict, INPUT_ORDER};
 
 pub mod burst;
 pub mod frames;
+pub mod scheduler;
 pub mod twin;
 
 pub use burst::{BurstDevice, BurstFailure, BurstPair};
 pub use frames::{FrameDevice, HostEvent, TwinFrames};
+pub use scheduler::{Followed, SchedulerDevice, TwinScheduler};
 pub use twin::TwinDevice;
 
 /// A piece of a connection's byte stream, in order, as TCP delivered it.

@@ -1,5 +1,5 @@
 //! The burst scheduler of profile `board`: events in, verdicts out, its clocks checked at each.
-mod pins;
+pub(crate) mod pins;
 mod tally;
 
 use crate::burst_board::{Burst, Inputs, Outputs};

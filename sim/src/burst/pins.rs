@@ -33,39 +33,47 @@ pub(super) fn offered(event: &Event) -> Inputs {
     pins
 }
 
-/// Reads the verdict that is given in this clock.
-pub(super) fn verdict(out: &Outputs) -> Result<Verdict, DeviceError> {
-    let code = out.verdict_reason;
-    let odd = || DeviceError::Garbage { what: format!("action {} with reason {code}", out.verdict_action) };
-    let action = match out.verdict_action {
-        0 => Action::Admit {
-            node: out.verdict_node,
-            slot: out.verdict_slot,
-            generation: out.verdict_generation,
-            redirected: out.verdict_redirected != 0,
-            held_ms: out.verdict_held_ms,
-        },
-        1 => Action::Refuse {
-            reason: RefuseReason::from_code(code).ok_or_else(odd)?,
-            retry_after_ms: out.verdict_retry_after_ms,
-            recommended_concurrency: out.verdict_recommended,
-        },
-        2 => Action::Reject(RejectReason::from_code(code).ok_or_else(odd)?),
-        3 => Action::Pass,
-        4 => Action::Punt(PuntReason::from_code(code).ok_or_else(odd)?),
-        5 => Action::Hold { entry: out.verdict_slot, generation: out.verdict_generation },
-        6 => Action::Lost {
-            slot: out.verdict_slot,
-            generation: out.verdict_generation,
-            reason: LostReason::from_code(code).ok_or_else(odd)?,
-        },
-        _ => return Err(odd()),
+/// Makes the function that reads the verdict which is given in a clock; the models have outputs of the same names.
+macro_rules! verdict_pins {
+    ($outputs:ty) => {
+        /// Reads the verdict that is given in this clock.
+        pub(crate) fn verdict(out: &$outputs) -> Result<Verdict, DeviceError> {
+            let code = out.verdict_reason;
+            let odd = || DeviceError::Garbage { what: format!("action {} with reason {code}", out.verdict_action) };
+            let action = match out.verdict_action {
+                0 => Action::Admit {
+                    node: out.verdict_node,
+                    slot: out.verdict_slot,
+                    generation: out.verdict_generation,
+                    redirected: out.verdict_redirected != 0,
+                    held_ms: out.verdict_held_ms,
+                },
+                1 => Action::Refuse {
+                    reason: RefuseReason::from_code(code).ok_or_else(odd)?,
+                    retry_after_ms: out.verdict_retry_after_ms,
+                    recommended_concurrency: out.verdict_recommended,
+                },
+                2 => Action::Reject(RejectReason::from_code(code).ok_or_else(odd)?),
+                3 => Action::Pass,
+                4 => Action::Punt(PuntReason::from_code(code).ok_or_else(odd)?),
+                5 => Action::Hold { entry: out.verdict_slot, generation: out.verdict_generation },
+                6 => Action::Lost {
+                    slot: out.verdict_slot,
+                    generation: out.verdict_generation,
+                    reason: LostReason::from_code(code).ok_or_else(odd)?,
+                },
+                _ => return Err(odd()),
+            };
+            Ok(Verdict {
+                seq: out.verdict_seq,
+                connection: out.verdict_connection,
+                index: out.verdict_index,
+                action,
+                level: (out.verdict_has_level != 0).then_some(out.verdict_level),
+            })
+        }
     };
-    Ok(Verdict {
-        seq: out.verdict_seq,
-        connection: out.verdict_connection,
-        index: out.verdict_index,
-        action,
-        level: (out.verdict_has_level != 0).then_some(out.verdict_level),
-    })
 }
+pub(crate) use verdict_pins;
+
+verdict_pins!(Outputs);
