@@ -9,6 +9,7 @@ pub mod access;
 pub mod admin;
 pub mod app;
 pub mod body;
+pub mod calibrate;
 mod clock;
 pub mod command;
 pub mod config;

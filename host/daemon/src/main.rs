@@ -1,6 +1,6 @@
 //! `forebayd`.
 use clap::Parser;
-use forebay_daemon::command::Arguments;
+use forebay_daemon::command::{Arguments, Failed};
 use forebay_daemon::folder::FolderWatch;
 use forebay_daemon::server::Handed;
 use forebay_daemon::{log, Config, Daemon};
@@ -14,7 +14,10 @@ fn main() -> ExitCode {
         return match command.run() {
             // a reader that has left has read what it wanted
             Ok(text) => std::io::stdout().write_all(text.as_bytes()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
-            Err(error) => wrong(&error),
+            Err(Failed { code, why }) => {
+                eprintln!("forebayd: {why}");
+                ExitCode::from(code)
+            }
         };
     }
     // the parser asks for one or the other

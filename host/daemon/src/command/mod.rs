@@ -1,4 +1,5 @@
 //! The command line of `forebayd`.
+pub mod calibrate;
 pub mod key;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -17,7 +18,7 @@ Environment:
 
 Exit codes:
   0  served and drained, or did what was asked
-  1  the system refused: an address in use, a socket that no address is for
+  1  the system refused: an address in use, a socket that no address is for, an engine that cannot be measured
   2  a command line, configuration or policy that is not sound";
 
 /// Front end of inference nodes: Messages and chat clients in front, engines behind, every request decided first.
@@ -41,9 +42,39 @@ pub struct Arguments {
     pub check: bool,
 }
 
+/// Why a command did not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The exit code.
+    pub code: u8,
+    /// What is wrong, with what to do about it.
+    pub why: String,
+}
+
+impl Failed {
+    /// The system, or an engine, refused.
+    pub fn system(why: String) -> Self {
+        Failed { code: 1, why }
+    }
+}
+
+impl From<String> for Failed {
+    /// What was given is not sound.
+    fn from(why: String) -> Self {
+        Failed { code: 2, why }
+    }
+}
+
 /// What there is beside serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Measure engines and put what was found into the configuration: requests_max, prefill_tokens_s, output_token_ms.
+    ///
+    /// Each engine is asked directly, with requests of its own: a reply whose tokens are timed, prompts of two lengths, and
+    /// more and more requests at once until some of them wait. It should be idle, or the figures are those of what is left.
+    /// Everything else in the file stays as it was written; a forebayd that runs with it reads it again by itself. An engine
+    /// whose answers say nothing of its pace is refused, and nothing is written.
+    Calibrate(calibrate::Calibrate),
     /// Keys of tenants.
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -72,12 +103,13 @@ impl Command {
     ///
     /// # Errors
     /// What is wrong, with what to do about it.
-    pub fn run(&self) -> Result<String, String> {
+    pub fn run(&self) -> Result<String, Failed> {
         match self {
-            Command::Key(key::KeyCommand::New(new)) => new.run(),
-            Command::Completions { shell } => completions(*shell),
-            Command::Man { folder: None } => page(),
-            Command::Man { folder: Some(folder) } => pages(folder),
+            Command::Calibrate(calibrate) => calibrate.run(),
+            Command::Key(key::KeyCommand::New(new)) => Ok(new.run()?),
+            Command::Completions { shell } => Ok(completions(*shell)?),
+            Command::Man { folder: None } => Ok(page()?),
+            Command::Man { folder: Some(folder) } => Ok(pages(folder)?),
             Command::Schema => Ok(format!("{:#}\n", crate::config::schema())),
         }
     }

@@ -87,6 +87,8 @@ pub struct EchoSettings {
     pub prefill_tokens_per_s: u64,
     /// From one token to the next, ms.
     pub output_token_ms: u64,
+    /// Requests that it works on at once; 0 for all.
+    pub places: u64,
     /// What goes wrong.
     pub fault: Option<Fault>,
     /// In each so-manieth request; 1 for each.
@@ -149,11 +151,11 @@ impl EngineSettings {
 }
 
 /// What a node of the scheduler has.
-pub(super) const REQUESTS_MAX: u64 = NODE_SLOTS_MAX as u64;
+pub(crate) const REQUESTS_MAX: u64 = NODE_SLOTS_MAX as u64;
 /// Of a 70-billion model on four accelerators, as the study of the scheduler takes it.
 pub(super) const PREFILL_TOKENS_S: u64 = 10_000;
 /// The most that a node's register holds.
-pub(super) const PREFILL_TOKENS_S_MAX: u64 = (1 << RATE_BITS) - 1;
+pub(crate) const PREFILL_TOKENS_S_MAX: u64 = (1 << RATE_BITS) - 1;
 /// Time of an output token there, ms.
 pub(super) const OUTPUT_TOKEN_MS: u64 = 20;
 
@@ -305,6 +307,7 @@ impl Checker<'_> {
                 1_000_000_000,
             )?,
             output_token_ms: self.whole("output_token_ms", raw.output_token_ms.as_ref(), 0, 0, 3_600_000)?,
+            places: self.whole("places", raw.places.as_ref(), 0, 0, 1_000_000)?,
             fault,
             fault_every: self.whole("fault_every", raw.fault_every.as_ref(), 1, 1, 1_000_000_000)?,
             fault_after_tokens: self.whole(

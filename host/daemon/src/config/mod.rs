@@ -8,6 +8,7 @@ mod scheduler;
 mod schema;
 
 pub use engine::{EchoSettings, EngineKind, EngineSettings, Fault, KeyHeader, Secret};
+pub(crate) use engine::{PREFILL_TOKENS_S_MAX, REQUESTS_MAX};
 pub use limits::Limits;
 pub(crate) use policy::draw_hash_key;
 pub use policy::DEFAULT_POLICY;

@@ -225,6 +225,9 @@ pub(super) struct Echo {
     /// From one token to the next, ms.
     #[schemars(range(min = 0, max = 3_600_000), extend("default" = 0))]
     pub(super) output_token_ms: Option<Whole>,
+    /// Requests that it works on at once, the others wait in it; 0 for all.
+    #[schemars(range(min = 0, max = 1_000_000), extend("default" = 0))]
+    pub(super) places: Option<Whole>,
     /// What goes wrong.
     #[schemars(extend("enum" = super::engine::Fault::ALL.map(|(name, _)| name)))]
     pub(super) fault: Option<Text>,

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use forebay_messages::{sse, Api};
 use serde_json::{json, Value};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What a fault with a status tells a client to wait, s: far beyond what may reach one.
 const FAULT_RETRY_AFTER_S: u64 = 287_441;
@@ -14,6 +16,7 @@ const FAULT_RETRY_AFTER_S: u64 = 287_441;
 pub(super) struct Echo {
     settings: EchoSettings,
     requests: AtomicU64,
+    places: Arc<Semaphore>,
 }
 
 /// A reply in the making.
@@ -24,6 +27,9 @@ pub struct EchoStream {
     fault: Option<Fault>,
     id: u64,
     at: At,
+    places: Arc<Semaphore>,
+    /// Its place, once it has come to its turn.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +41,8 @@ enum At {
 
 impl Echo {
     pub(super) fn new(settings: EchoSettings) -> Self {
-        Echo { settings, requests: AtomicU64::new(0) }
+        let places = usize::try_from(settings.places).ok().filter(|n| *n > 0).unwrap_or(Semaphore::MAX_PERMITS);
+        Echo { settings, requests: AtomicU64::new(0), places: Arc::new(Semaphore::new(places)) }
     }
 
     pub(super) fn send(&self, call: &Call) -> Result<EchoStream, Failure> {
@@ -55,7 +62,8 @@ impl Echo {
         }
         let body: Value = serde_json::from_slice(&call.body.whole()).unwrap_or_default();
         let answer = Answer::new(call.api, &body);
-        Ok(EchoStream { api: call.api, answer, settings: self.settings, fault, id, at: At::Start })
+        let (settings, places) = (self.settings, self.places.clone());
+        Ok(EchoStream { api: call.api, answer, settings, fault, id, at: At::Start, places, place: None })
     }
 }
 
@@ -84,6 +92,10 @@ impl EchoStream {
                 self.at = At::Token(0);
             }
             At::Token(n) if n < self.answer.tokens.len() => {
+                if self.place.is_none() {
+                    // it is never closed
+                    self.place = self.places.clone().acquire_owned().await.ok();
+                }
                 let pause = self.pause(n);
                 if !pause.is_zero() {
                     tokio::time::sleep(pause).await;
@@ -94,6 +106,7 @@ impl EchoStream {
             At::Token(_) | At::Done => {
                 self.end(&mut out);
                 self.at = At::Done;
+                self.place = None;
             }
         }
         Ok(Some(Bytes::from(out)))

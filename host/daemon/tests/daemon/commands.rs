@@ -44,7 +44,9 @@ fn everything_has_help() {
         assert!(printed(&arguments).contains("Usage: forebayd"), "{path:?}");
     }
     let help = printed(&["--help"]);
-    for part in ["SIGTERM", "SIGHUP", "LISTEN_FDS", "Exit codes", "--check", "key", "schema", "completions", "man"] {
+    for part in
+        ["SIGTERM", "SIGHUP", "LISTEN_FDS", "Exit codes", "--check", "calibrate", "key", "schema", "completions", "man"]
+    {
         assert!(help.contains(part), "{part} is not in {help}");
     }
     assert!(printed(&["--version"]).starts_with("forebayd "));

@@ -4,6 +4,7 @@
 mod access;
 mod admin;
 mod attacks;
+mod calibrate;
 mod cancel;
 mod cases;
 mod commands;
