@@ -4,16 +4,20 @@ use crate::app::{App, State};
 use crate::config::{Config, Limits};
 use crate::decision::Decider;
 use crate::engine::breaker::Allow;
+use crate::engine::Engine;
 use crate::log;
 use crate::server::{Handed, Listener, TlsSlot};
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// How often the end of the last connection is looked for.
 const DRAIN_LOOK: Duration = Duration::from_millis(5);
+
+/// Nobody is kept waiting longer for what engines say of their load.
+const FIRST_LOAD_TIME: Duration = Duration::from_secs(1);
 
 /// A running daemon.
 pub struct Daemon {
@@ -22,6 +26,7 @@ pub struct Daemon {
     tls: Vec<Arc<TlsSlot>>,
     admin: Option<Admin>,
     probes: JoinHandle<()>,
+    loads: JoinHandle<()>,
 }
 
 impl Daemon {
@@ -42,16 +47,18 @@ impl Daemon {
         let config = Arc::new(config);
         let state = State::new(config.clone(), None)?;
         let app = Arc::new(App::new(Decider::start(state.fleet.clone())?, state)?);
+        first_loads(&app).await;
         let listen = |l| Listener::start(l, app.clone(), &mut handed);
         let listeners = config.listen.iter().map(listen).collect::<Result<Vec<_>, String>>()?;
         let admin = config.admin.map(|address| Admin::start(address, app.clone(), &mut handed)).transpose()?;
         let tls = listeners.iter().filter_map(|l| l.tls.clone()).collect();
         let probes = tokio::spawn(probe(app.clone()));
+        let loads = tokio::spawn(follow_loads(app.clone()));
         for listener in &listeners {
             let socket = if listener.handed { "handed over" } else { "bound" };
             log::event("info", "listening", &[("address", &listener.address.to_string()), ("socket", socket)]);
         }
-        Ok(Daemon { app, listeners, tls, admin, probes })
+        Ok(Daemon { app, listeners, tls, admin, probes, loads })
     }
 
     /// Where clients come to, in the order of the configuration.
@@ -129,9 +136,48 @@ impl Daemon {
             tokio::time::sleep(DRAIN_LOOK).await;
         }
         self.probes.abort();
+        self.loads.abort();
         drop(admin);
         let left = self.app.metrics.in_progress.get().to_string();
         log::event("info", "drained", &[("cut_off", &left)]);
+    }
+}
+
+/// Asks an engine for its load, and lets the scheduler know.
+async fn ask_load(app: Arc<App>, engine: Arc<Engine>) {
+    if engine.read_load().await {
+        app.decider.loaded(engine);
+    }
+}
+
+/// Before anybody is let in: what do engines have? Whoever does not say in time is asked again later.
+async fn first_loads(app: &Arc<App>) {
+    let state = app.state();
+    if state.config.limits.load_interval_ms == 0 {
+        return;
+    }
+    let mut all = JoinSet::new();
+    for engine in state.engines.iter().cloned() {
+        all.spawn(ask_load(app.clone(), engine));
+    }
+    let every = async { while all.join_next().await.is_some() {} };
+    if tokio::time::timeout(FIRST_LOAD_TIME, every).await.is_err() {
+        log::event("info", "load_not_waited_for", &[]);
+    }
+}
+
+/// Asks each engine for its load from time to time, each by a task of its own: none waits for another.
+async fn follow_loads(app: Arc<App>) {
+    loop {
+        let interval_ms = app.state().config.limits.load_interval_ms;
+        if interval_ms == 0 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            continue;
+        }
+        tokio::time::sleep(Duration::from_millis(interval_ms)).await;
+        for engine in app.state().engines.clone() {
+            tokio::spawn(ask_load(app.clone(), engine));
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 use crate::app::App;
 use crate::clock::now_ms;
 use crate::decision::Status;
+use crate::engine::{Engine, Load};
 use crate::histogram::{Histogram, BOUNDS_US};
 use crate::metrics::Outcome;
 use forebay_decide::burst::NodeStatus;
 use forebay_spec::burst::{LostReason, RefuseReason, ReleaseKind};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
 
 struct Page(String);
 
@@ -97,6 +99,7 @@ fn decision(page: &mut Page, app: &App, status: Option<&Status>) {
     let sound = status.is_some_and(|s| s.sound.is_ok());
     page.one("scheduler_sound", "gauge", "1 while its rules and sums hold.", sound.into());
     page.one("asked_total", "counter", "Requests put to the scheduler.", g.asked.load(Relaxed));
+    page.one("seeded_total", "counter", "Of these, requests that engines had before.", g.seeded.load(Relaxed));
     page.one("held_total", "counter", "Times that a request was held.", g.held_total.load(Relaxed));
     page.one("admitted_total", "counter", "Slots granted.", g.admit.load(Relaxed));
     page.one(
@@ -139,6 +142,9 @@ fn nodes(page: &mut Page, status: &Status) {
     page.labelled(("node_slots", "gauge", "Slots."), "engine", each(|n| n.slots.into()));
     page.labelled(("node_debt_tokens", "gauge", "Prompt tokens not worked off."), "engine", each(|n| n.debt.into()));
     page.labelled(("node_gate_tokens", "gauge", "Prompt tokens that it may have."), "engine", each(|n| n.gate.into()));
+    page.labelled(("node_kv_full", "gauge", "1 if its KV cache is full."), "engine", each(|n| n.kv_full.into()));
+    let seeded = status.nodes.iter().zip(&status.seeded).map(|((name, _), seeded)| (name.as_str(), *seeded));
+    page.labelled(("node_seeded", "gauge", "Slots of requests that its engine had before."), "engine", seeded);
     let rate = each(|n| n.rate.into());
     page.labelled(("node_prefill_tokens_per_second", "gauge", "As learned so far."), "engine", rate);
     let pools: Vec<String> = (0..status.held.len()).map(|p| p.to_string()).collect();
@@ -170,10 +176,30 @@ fn engines(page: &mut Page, app: &App) {
     page.labelled(("engine_failures_total", "counter", "Those that it failed."), "engine", each(|e| e.failures.get()));
     let head = ("engine_connects_total", "counter", "Connections opened to it.");
     page.labelled(head, "engine", each(|e| e.connects.get()));
+    loads(page, all);
     page.head("engine_reuse_ratio", "gauge", "Share of its requests that found an open connection.");
     for engine in all {
         let (requests, connects) = (engine.requests.get(), engine.connects.get());
         let reused = requests.saturating_sub(connects) as f64 / requests.max(1) as f64;
         let _ = writeln!(page.0, "forebay_engine_reuse_ratio{{engine=\"{}\"}} {reused:.4}", engine.settings.name);
     }
+}
+
+/// What engines say of their load: a line for those that do.
+fn loads(page: &mut Page, engines: &[Arc<Engine>]) {
+    let told = |value: fn(&Engine, Load) -> Option<u64>| {
+        let value = move |e: &'_ Arc<Engine>| e.load.known().and_then(|load| value(e, load));
+        engines.iter().filter_map(move |e| Some((e.settings.name.as_str(), value(e)?)))
+    };
+    let age = told(|e, _| e.load.age_ms());
+    page.labelled(("engine_load_age_milliseconds", "gauge", "Age of what it says of its load."), "engine", age);
+    let running = told(|_, load| Some(load.running));
+    page.labelled(("engine_load_running", "gauge", "Requests on it, as it says."), "engine", running);
+    let waiting = told(|_, load| Some(load.waiting));
+    page.labelled(("engine_load_waiting", "gauge", "Requests that wait in it, as it says."), "engine", waiting);
+    let kv = told(|_, load| load.kv_percent.map(u64::from));
+    page.labelled(("engine_kv_percent", "gauge", "Share of its KV cache in use, as it says."), "engine", kv);
+    let failures = engines.iter().map(|e| (e.settings.name.as_str(), e.load.failures.get()));
+    let head = ("engine_load_failures_total", "counter", "Times that it was asked for its load and did not say.");
+    page.labelled(head, "engine", failures);
 }

@@ -138,6 +138,9 @@ pub(super) struct Scheduler {
     /// Mean time of an output token that counts as served well, ms.
     #[schemars(range(min = 1, max = 60_000), extend("default" = 75))]
     pub(super) output_token_budget_ms: Option<Whole>,
+    /// An engine that says its KV cache is used to so many percent gets nothing until it is less.
+    #[schemars(range(min = 1, max = 100), extend("default" = 95))]
+    pub(super) kv_full_percent: Option<Whole>,
 }
 
 /// Log lines.

@@ -32,6 +32,8 @@ pub struct SchedulerSettings {
     pub first_token_budget_us_per_token: u32,
     /// Mean time of an output token that counts as good, ms.
     pub output_token_budget_ms: u32,
+    /// An engine whose KV cache is used to so many percent gets nothing.
+    pub kv_full_percent: u8,
 }
 
 impl Checker<'_> {
@@ -54,6 +56,7 @@ impl Checker<'_> {
             first_token_budget_us_per_token: whole("first_token_budget_us_per_token", budget_us, 200, 0, 60_000)?
                 as u32,
             output_token_budget_ms: whole("output_token_budget_ms", &raw.output_token_budget_ms, 75, 1, 60_000)? as u32,
+            kv_full_percent: whole("kv_full_percent", &raw.kv_full_percent, 95, 1, 100)? as u8,
         })
     }
 

@@ -21,7 +21,8 @@ pub(super) fn text(burst: &Burst, fleet: &Fleet, verdict: &Verdict, job: &Job) -
     };
     let nodes = fleet.pools.engines(job.want.pool).map(|n| {
         let node = burst.node(n);
-        json!({"node": n, "up": node.up, "overdue": node.overdue, "used": node.used, "slots": node.slots,
+        let kv_percent = fleet.engines.get(n).and_then(|e| e.load.known()).and_then(|load| load.kv_percent);
+        json!({"node": n, "up": node.up, "overdue": node.overdue, "kv_full": node.kv_full, "kv_percent": kv_percent, "used": node.used, "slots": node.slots,
                "debt": node.debt, "gate": node.gate, "state": node.state, "rate": node.rate})
     });
     let nodes = Value::Array(nodes.collect());

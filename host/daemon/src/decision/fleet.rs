@@ -115,6 +115,7 @@ fn whole(config: &Config, strict: bool) -> FleetRegisters {
         hold_ms: set.hold_ms,
         budget_ms: set.first_token_budget_ms,
         budget: ShiftAdd::new(u64::from(set.first_token_budget_us_per_token), 1_000),
+        kv_full_percent: set.kv_full_percent,
         fill_limit: watch,
         run_limit: watch,
         ..FleetRegisters::of(strict)

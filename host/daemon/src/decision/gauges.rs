@@ -17,6 +17,8 @@ pub struct Gauges {
     pub held_total: AtomicU64,
     /// Requests that run, by level.
     pub in_flight: [AtomicU64; LEVELS],
+    /// Of these, requests that engines had before.
+    pub seeded: AtomicU64,
     /// Slots granted.
     pub admit: AtomicU64,
     /// Of these, on another engine than the one whose turn it was.
@@ -96,6 +98,8 @@ pub struct Status {
     pub sound: Result<(), &'static str>,
     /// Name of each engine, and its node.
     pub nodes: Vec<(String, NodeStatus)>,
+    /// Slots of each node that stand for requests which its engine had before.
+    pub seeded: Vec<u64>,
     /// Requests held, by pool.
     pub held: Vec<usize>,
     /// Tenants with something in flight, or refused of late.

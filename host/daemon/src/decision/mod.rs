@@ -7,8 +7,10 @@ mod fleet;
 mod gauges;
 mod reload;
 mod scheduler;
+mod seed;
 mod slot;
 mod task;
+mod time;
 mod watch;
 
 pub use fleet::Fleet;
@@ -16,7 +18,7 @@ pub use gauges::{Gauges, Status};
 pub use slot::{Slot, Taken, Told, Waiting};
 
 use crate::app::Tenant;
-use crate::engine::Place;
+use crate::engine::{Engine, Place};
 use forebay_messages::Api;
 use forebay_spec::burst::RefuseReason;
 use forebay_spec::{Record, RejectReason};
@@ -94,9 +96,10 @@ impl Decider {
     pub fn start(fleet: Arc<Fleet>) -> Result<Self, String> {
         let (queue, asks) = mpsc::unbounded_channel();
         let gauges = Arc::new(Gauges::default());
-        let scheduler = Scheduler::new(fleet, queue.downgrade(), gauges.clone()).map_err(|e| e.to_string())?;
-        tokio::spawn(task::run(scheduler, asks));
-        Ok(Decider { queue, gauges, ids: Arc::default() })
+        let ids: Arc<AtomicU32> = Arc::default();
+        let scheduler = Scheduler::new(fleet, queue.downgrade(), gauges.clone(), ids.clone());
+        tokio::spawn(task::run(scheduler.map_err(|e| e.to_string())?, asks));
+        Ok(Decider { queue, gauges, ids })
     }
 
     /// Decides a request; comes back when it is admitted or has ended. Whoever stops waiting leaves the line.
@@ -118,6 +121,12 @@ impl Decider {
         let gone = "the scheduler does not answer; restart".to_owned();
         self.queue.send(Ask::Exchange { fleet, answer: sender }).map_err(|_| gone.clone())?;
         answer.await.unwrap_or(Err(gone))
+    }
+
+    /// An engine's own figures have been read, or could not be: the scheduler takes in what it says of its load.
+    pub fn loaded(&self, engine: Arc<Engine>) {
+        // with the task gone nobody reckons with it
+        let _ = self.queue.send(Ask::Loaded { engine });
     }
 
     /// The scheduler as it is now; `None` if it does not answer.

@@ -34,6 +34,7 @@ impl Scheduler {
         self.seat(&before);
         self.line_up(now_ms, hold_ms);
         self.look();
+        self.forget_seeds();
         self.bind();
         Ok(())
     }

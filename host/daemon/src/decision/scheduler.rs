@@ -9,17 +9,10 @@ use forebay_spec::burst::{Action, Event, Input, NodeChange, Release, ReleaseKind
 use forebay_spec::limits::LEVELS;
 use forebay_spec::Record;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
-
-/// While somebody is held, or an engine that is gone has something to be taken back, time passes by the millisecond.
-const BUSY_TICK: Duration = Duration::from_millis(1);
-/// While prompts are worked off: events that are so late cost nothing.
-const PROMPT_TICK: Duration = Duration::from_millis(10);
-/// Else: promises fade.
-const IDLE_TICK: Duration = Duration::from_millis(256);
 
 /// Where a request stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +44,11 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// A request that has come.
+    pub(super) fn new(want: Box<Want>, answer: Option<oneshot::Sender<Decision>>) -> Self {
+        Job { want, at: At::New, level: 0, queue_ms: 0, answer, taken: None, failed: 0, shuns: false }
+    }
+
     /// No node has failed it.
     pub(super) fn forgive(&mut self) {
         (self.failed, self.shuns) = (0, false);
@@ -61,9 +59,11 @@ impl Job {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
     pub(super) up: bool,
-    gone: bool,
+    pub(super) gone: bool,
     /// Requests in the line that it has failed.
-    shunned: u32,
+    pub(super) shunned: u32,
+    /// Share of its KV cache in use, percent, as it was told last.
+    pub(super) kv_percent: Option<u8>,
 }
 
 pub(super) struct Scheduler {
@@ -77,9 +77,12 @@ pub(super) struct Scheduler {
     /// Events that follow from verdicts.
     after: VecDeque<Input>,
     seq: u32,
-    last_bind: u8,
-    ticked: Instant,
+    pub(super) last_bind: u8,
+    pub(super) ticked: Instant,
     firsts: Arc<Firsts>,
+    /// Requests that engines had before; nobody waits for them.
+    pub(super) seeds: Vec<u32>,
+    pub(super) ids: Arc<AtomicU32>,
     queue: mpsc::WeakUnboundedSender<Ask>,
 }
 
@@ -88,6 +91,7 @@ impl Scheduler {
         fleet: Arc<Fleet>,
         queue: mpsc::WeakUnboundedSender<Ask>,
         gauges: Arc<Gauges>,
+        ids: Arc<AtomicU32>,
     ) -> Result<Self, ConfigError> {
         Ok(Scheduler {
             burst: Burst::new(fleet.config.clone())?,
@@ -102,19 +106,10 @@ impl Scheduler {
             last_bind: 0,
             ticked: Instant::now(),
             firsts: Arc::default(),
+            seeds: Vec::new(),
+            ids,
             queue,
         })
-    }
-
-    /// When something is to be done next, if nothing comes.
-    pub(super) fn next_tick(&self) -> Instant {
-        let prompts = || (0..self.nodes.len()).any(|n| self.burst.node(n).debt > 0);
-        let wait = match self.burst.held() > 0 || self.burst.gone().is_some() {
-            true => BUSY_TICK,
-            false if prompts() => PROMPT_TICK,
-            false => IDLE_TICK,
-        };
-        self.ticked + wait
     }
 
     /// One event without its consequences.
@@ -138,68 +133,12 @@ impl Scheduler {
         }
     }
 
-    /// Lets the scheduler know what time has passed.
-    pub(super) fn pass_time(&mut self) {
-        let mut elapsed_ms = self.ticked.elapsed().as_millis() as u64;
-        self.ticked += Duration::from_millis(elapsed_ms);
-        while elapsed_ms > 0 {
-            let step = elapsed_ms.min(u64::from(u16::MAX));
-            self.advance(step as u16);
-            elapsed_ms -= step;
-        }
-    }
-
-    pub(super) fn advance(&mut self, elapsed_ms: u16) {
-        self.timer.start(elapsed_ms);
-        while let Some(input) = self.timer.next(&self.burst) {
-            if let Input::Tick { elapsed_ms } = input {
-                self.now_ms = self.now_ms.wrapping_add(u32::from(elapsed_ms));
-            }
-            self.event(input);
-        }
-    }
-
-    /// Whoever waits gets what has come free.
-    pub(super) fn bind(&mut self) {
-        while let Some(pool) = self.burst.bind_due(self.last_bind) {
-            self.last_bind = pool;
-            self.event(Input::Bind { pool });
-        }
-    }
-
-    /// Tells of engines what has changed.
-    pub(super) fn look(&mut self) {
-        for n in 0..self.nodes.len() {
-            let (engine, told) = (&self.fleet.engines[n], self.nodes[n]);
-            let up = told.shunned == 0 && engine.breaker.is_alive(now_ms());
-            let gone = !up && engine.is_gone();
-            let change = match (told.up, up) {
-                (false, true) => NodeChange::Up,
-                (true, false) if !gone => NodeChange::Drain,
-                (_, false) if gone && !told.gone => NodeChange::Gone,
-                _ => continue,
-            };
-            self.nodes[n] = Node { up, gone, ..told };
-            self.event(Input::Node { node: n as u8, change });
-        }
-    }
-
     pub(super) fn decide(&mut self, id: u32, want: Box<Want>, answer: oneshot::Sender<Decision>) {
         if answer.is_closed() {
             return;
         }
         self.gauges.asked.fetch_add(1, Relaxed);
-        let job = Job {
-            want,
-            at: At::New,
-            level: 0,
-            queue_ms: 0,
-            answer: Some(answer),
-            taken: None,
-            failed: 0,
-            shuns: false,
-        };
-        self.jobs.insert(id, job);
+        self.jobs.insert(id, Job::new(want, Some(answer)));
         self.ask(id);
     }
 
@@ -238,7 +177,7 @@ impl Scheduler {
         }
     }
 
-    fn first_token(&mut self, id: u32) {
+    pub(super) fn first_token(&mut self, id: u32) {
         let Some(At::Slot { slot, generation, first_token, .. }) = self.jobs.get_mut(&id).map(|j| &mut j.at) else {
             return;
         };
@@ -267,7 +206,7 @@ impl Scheduler {
         self.gauges.released[usize::from(kind.code())].fetch_add(1, Relaxed);
     }
 
-    fn free(&mut self, id: u32, at: At, kind: ReleaseKind, output_tokens: u16) {
+    pub(super) fn free(&mut self, id: u32, at: At, kind: ReleaseKind, output_tokens: u16) {
         self.off(id);
         self.count_release(kind);
         if let At::Slot { slot, generation, .. } = at {

@@ -1,6 +1,7 @@
 //! The task that owns the scheduler: it takes what is asked, and what time brings.
 use super::scheduler::Scheduler;
 use super::{Decision, Fleet, Status, Want};
+use crate::engine::Engine;
 use forebay_spec::burst::ReleaseKind;
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(super) enum Ask {
     Again { id: u32, answer: oneshot::Sender<Decision> },
     /// Another set-up.
     Exchange { fleet: Arc<Fleet>, answer: oneshot::Sender<Result<(), String>> },
+    /// An engine's own figures are other ones.
+    Loaded { engine: Arc<Engine> },
     /// How it stands.
     Status { answer: oneshot::Sender<Status> },
 }
@@ -30,7 +33,7 @@ impl Ask {
     /// Asks that stand there at the same moment are taken in this order, which is that of `INPUT_ORDER`.
     fn rank(&self) -> u8 {
         match self {
-            Ask::Leave { .. } | Ask::Release { .. } => 0,
+            Ask::Leave { .. } | Ask::Release { .. } | Ask::Loaded { .. } => 0,
             Ask::Exchange { .. } => 1,
             Ask::Decide { .. } | Ask::Again { .. } => 2,
             Ask::Status { .. } => 3,
@@ -74,6 +77,7 @@ fn answer(scheduler: &mut Scheduler, ask: Ask) {
         Ask::Leave { id } => scheduler.leave(id),
         Ask::Release { id, kind, output_tokens } => scheduler.release(id, kind, output_tokens),
         Ask::Again { id, answer } => scheduler.again(id, answer),
+        Ask::Loaded { engine } => scheduler.loaded(&engine),
         Ask::Exchange { fleet, answer } => {
             let _ = answer.send(scheduler.exchange(fleet));
         }

@@ -39,6 +39,7 @@ impl Scheduler {
                 .enumerate()
                 .map(|(n, e)| (e.settings.name.clone(), self.burst.node(n)))
                 .collect(),
+            seeded: self.seeded(),
             held: (0..self.fleet.pools.masks.len()).map(waiting).collect(),
             active_tenants: self.burst.active_tenants(),
         }

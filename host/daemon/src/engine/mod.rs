@@ -3,10 +3,12 @@ pub mod breaker;
 mod echo;
 mod echo_text;
 mod link;
+pub mod load;
 mod parts;
 mod upstream;
 
 pub use echo_text::count_tokens;
+pub use load::Load;
 pub use parts::Parts;
 
 use crate::clock::now_ms;
@@ -36,6 +38,8 @@ pub struct Engine {
     pub connects: Arc<Count>,
     /// Its breaker.
     pub breaker: Breaker,
+    /// What it says of its load.
+    pub load: load::Told,
     /// Times in a row that it could not be reached, with nothing heard of it in between.
     silent: AtomicU64,
     way: Way,
@@ -164,6 +168,7 @@ impl Engine {
             failures: Count::default(),
             connects,
             breaker: Breaker::new(limits.breaker_failures, limits.breaker_open_ms),
+            load: load::Told::default(),
             silent: AtomicU64::new(0),
             way,
         })
@@ -213,6 +218,14 @@ impl Engine {
     pub fn enter(self: &Arc<Self>, now_ms: u64) -> Place {
         let trial = self.breaker.allow(now_ms) == Allow::Trial;
         Place { _entered: self.running.enter(), trial, engine: self.clone() }
+    }
+
+    /// Asks for its load; true if there is something new to say of it. One that is being asked is not asked again.
+    pub async fn read_load(&self) -> bool {
+        match &self.way {
+            Way::Upstream(upstream) => self.load.read(&self.name, |page| upstream.page(page)).await,
+            Way::Echo(_) => false,
+        }
     }
 
     /// Asks whether it is there, and tells the breaker; that it is there closes only a breaker that waits for a trial.

@@ -1,5 +1,6 @@
 //! An engine behind a URL: a pool of connections, and nothing of the client but what is named here.
 use super::link::{Flow, Links};
+use super::load::{Page, Read};
 use super::{Call, Failure, Parts};
 use crate::config::{EngineKind, EngineSettings, KeyHeader, Limits};
 use crate::metrics::Count;
@@ -18,6 +19,8 @@ use std::time::Duration;
 
 /// Of an answer that is no stream so many bytes are looked at.
 const ERROR_BYTES_MAX: usize = 65_536;
+/// Of a page with figures; what a page has beyond is not read.
+const PAGE_BYTES_MAX: usize = 4 << 20;
 /// Whatever is asked beside the requests of clients is over by then.
 const SIDE_TIME: Duration = Duration::from_secs(5);
 
@@ -50,6 +53,8 @@ struct Targets {
     chat: Uri,
     completions: Uri,
     health: Uri,
+    metrics: Uri,
+    slots: Uri,
 }
 
 impl Targets {
@@ -62,6 +67,8 @@ impl Targets {
             chat: target(Api::Chat.path())?,
             completions: target(Api::Completions.path())?,
             health: target("/health")?,
+            metrics: target("/metrics")?,
+            slots: target("/slots")?,
         })
     }
 
@@ -159,7 +166,7 @@ impl Upstream {
         }
         let status = response.status().as_u16();
         let retry_after_ms = wait_of(&response);
-        let body = match tokio::time::timeout(SIDE_TIME, limited(response.into_body())).await {
+        let body = match tokio::time::timeout(SIDE_TIME, limited(response.into_body(), ERROR_BYTES_MAX)).await {
             Ok(body) => body,
             Err(_) => Bytes::new(),
         };
@@ -171,11 +178,33 @@ impl Upstream {
         let answer = async {
             let response = self.links.send(request).await.ok()?;
             let sound = response.status() == StatusCode::OK;
-            let body = limited(response.into_body()).await;
+            let body = limited(response.into_body(), ERROR_BYTES_MAX).await;
             let value: serde_json::Value = serde_json::from_slice(&body).ok().filter(|_| sound)?;
             value.get("input_tokens")?.as_u64()
         };
         tokio::time::timeout(SIDE_TIME, answer).await.ok().flatten()
+    }
+
+    /// A page with figures of its load.
+    pub(super) async fn page(&self, page: Page) -> Read {
+        let target = match page {
+            Page::Metrics => &self.targets.metrics,
+            Page::Slots => &self.targets.slots,
+        };
+        let request = self.request(Method::GET, target, HeaderMap::new(), Parts::default());
+        let answer = async {
+            let Ok(response) = self.links.send(request).await else {
+                return Read::Nothing;
+            };
+            let status = response.status();
+            let body = limited(response.into_body(), PAGE_BYTES_MAX).await;
+            match status {
+                StatusCode::OK => Read::Text(body),
+                status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => Read::Nothing,
+                _ => Read::NoPage,
+            }
+        };
+        tokio::time::timeout(SIDE_TIME, answer).await.unwrap_or(Read::Nothing)
     }
 
     /// Does it answer HTTP at all, and not with a failure? Engines differ in what they have beside their API.
@@ -186,7 +215,7 @@ impl Upstream {
                 return Probe::Unreachable;
             };
             let status = response.status();
-            let _ = limited(response.into_body()).await;
+            let _ = limited(response.into_body(), ERROR_BYTES_MAX).await;
             if status.is_server_error() {
                 Probe::Ill
             } else {
@@ -205,11 +234,11 @@ fn wait_of(response: &Response<Flow>) -> Option<u64> {
 }
 
 /// The first bytes of a body; what follows is dropped with the connection.
-async fn limited(mut body: Flow) -> Bytes {
+async fn limited(mut body: Flow, most: usize) -> Bytes {
     let mut bytes = BytesMut::new();
     while let Ok(Some(data)) = body.next().await {
-        bytes.extend_from_slice(&data[..data.len().min(ERROR_BYTES_MAX - bytes.len())]);
-        if bytes.len() >= ERROR_BYTES_MAX {
+        bytes.extend_from_slice(&data[..data.len().min(most - bytes.len())]);
+        if bytes.len() >= most {
             break;
         }
     }

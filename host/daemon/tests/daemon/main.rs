@@ -26,5 +26,6 @@ mod pages;
 mod refuse;
 mod reload;
 mod scheduler;
+mod seed;
 mod serve;
 mod streams;
