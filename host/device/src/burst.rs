@@ -83,9 +83,9 @@ impl fmt::Display for BurstDifference {
 }
 
 /// The twin, and beside it a device if there is one: the device's verdicts count, and each is compared with the twin's.
-pub struct BurstPair {
+pub struct BurstPair<D: BurstDevice + ?Sized = dyn BurstDevice> {
     twin: Burst,
-    device: Option<Box<dyn BurstDevice>>,
+    device: Option<Box<D>>,
     /// What the twin has answered and the device has not been asked for, oldest first.
     waiting: VecDeque<(Event, Answer)>,
     compared: u64,
@@ -103,12 +103,19 @@ fn may_have_verdicts(input: &Input) -> bool {
 impl BurstPair {
     /// The twin alone.
     pub fn alone(twin: Burst) -> Self {
-        BurstPair { twin, device: None, waiting: VecDeque::new(), compared: 0 }
+        Self::with(twin, None)
     }
 
     /// Both, set up alike, neither of which has had an event.
     pub fn new(twin: Burst, device: Box<dyn BurstDevice>) -> Self {
-        BurstPair { device: Some(device), ..Self::alone(twin) }
+        Self::with(twin, Some(device))
+    }
+}
+
+impl<D: BurstDevice + ?Sized> BurstPair<D> {
+    /// The twin, and a device if there is one: set up alike, and without an event so far.
+    pub fn with(twin: Burst, device: Option<Box<D>>) -> Self {
+        BurstPair { twin, device, waiting: VecDeque::new(), compared: 0 }
     }
 
     /// The twin.
@@ -132,15 +139,33 @@ impl BurstPair {
     /// `Difference` for this event or one before it, `Device` if the device fails. Then the device is not to be used again.
     pub fn apply(&mut self, event: &Event) -> Result<Verdicts, BurstFailure> {
         let verdicts = self.twin.apply(event);
-        let Some(device) = &mut self.device else { return Ok(verdicts) };
+        self.beside(event, verdicts)?;
+        Ok(verdicts)
+    }
+
+    /// Applies an event. A device that fails, or says something else than the twin, is given up with this event, and with the
+    /// reason: the twin has had every event that the device has, so that its verdicts go on where the device's end.
+    pub fn apply_or_take_over(&mut self, event: &Event) -> (Verdicts, Option<BurstFailure>) {
+        let verdicts = self.twin.apply(event);
+        let failure = self.beside(event, verdicts).err();
+        if failure.is_some() {
+            self.device = None;
+            self.waiting.clear();
+        }
+        (verdicts, failure)
+    }
+
+    /// Gives the device an event that the twin has answered. What may have verdicts is waited for and compared at once.
+    fn beside(&mut self, event: &Event, verdicts: Verdicts) -> Result<(), BurstFailure> {
+        let Some(device) = &mut self.device else { return Ok(()) };
         let answer = Answer { seq: event.seq, verdicts, binds_due: self.twin.binds_due() };
         let name = device.name();
         device.give(event).map_err(|error| BurstFailure::Device { device: name, seq: event.seq, error })?;
         self.waiting.push_back((*event, answer));
-        if may_have_verdicts(&event.input) || self.waiting.len() > UNDER_WAY_MAX {
-            return self.catch_up().map(|last| last.unwrap_or_default());
+        match may_have_verdicts(&event.input) || self.waiting.len() > UNDER_WAY_MAX {
+            true => self.catch_up(),
+            false => Ok(()),
         }
-        Ok(verdicts)
     }
 
     /// Compares what is still under way, and the counts.
@@ -157,10 +182,9 @@ impl BurstPair {
         Err(difference(device.name(), None, twin, other))
     }
 
-    /// Waits for the device; the verdicts of the last event.
-    fn catch_up(&mut self) -> Result<Option<Verdicts>, BurstFailure> {
-        let mut last = None;
-        let Some(device) = &mut self.device else { return Ok(last) };
+    /// Waits for the device, and compares.
+    fn catch_up(&mut self) -> Result<(), BurstFailure> {
+        let Some(device) = &mut self.device else { return Ok(()) };
         let name = device.name();
         while let Some((event, expected)) = self.waiting.pop_front() {
             let failed = |error| BurstFailure::Device { device: name, seq: event.seq, error };
@@ -170,9 +194,8 @@ impl BurstPair {
                 return Err(difference(name, Some(event), shown(&expected), other));
             }
             self.compared += 1;
-            last = answer.map(|a| a.verdicts);
         }
-        Ok(last)
+        Ok(())
     }
 }
 

@@ -6,11 +6,13 @@ use forebay_spec::{Event, Input, Verdict, INPUT_ORDER};
 pub mod burst;
 pub mod frames;
 pub mod scheduler;
+pub mod threaded;
 pub mod twin;
 
 pub use burst::{BurstDevice, BurstFailure, BurstPair};
 pub use frames::{FrameDevice, HostEvent, TwinFrames};
 pub use scheduler::{Followed, SchedulerDevice, TwinScheduler};
+pub use threaded::Threaded;
 pub use twin::TwinDevice;
 
 /// A piece of a connection's byte stream, in order, as TCP delivered it.
@@ -93,6 +95,18 @@ pub enum DeviceError {
     Stuck {
         /// Clocks waited.
         clocks: u64,
+    },
+    /// It gave no answer in time.
+    #[error("the device gave no answer within {ms} ms")]
+    Late {
+        /// Time waited, ms.
+        ms: u64,
+    },
+    /// It is not there any more, or never was.
+    #[error("the device is gone: {why}")]
+    Gone {
+        /// Why.
+        why: String,
     },
     /// The device said something that it may not say.
     #[error("the device gave {what}")]

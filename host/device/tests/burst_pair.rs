@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used)]
 use forebay_decide::burst::{Burst, Config, Counters};
 use forebay_device::burst::Answer;
-use forebay_device::{BurstDevice, BurstFailure, BurstPair, DeviceError};
+use forebay_device::{BurstDevice, BurstFailure, BurstPair, DeviceError, Threaded};
 use forebay_spec::burst::{Event, Input, NodeChange, BOARD};
 use forebay_spec::{Disposition, Field, Kind, Record};
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// What is wrong with the device.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,6 +20,10 @@ enum Fault {
     Breaks(u32),
     /// It counts one node event too many.
     Counts,
+    /// It says nothing to this event for as long as anybody could wait.
+    Hangs(u32),
+    /// It panics at this event.
+    Panics(u32),
 }
 
 struct Device {
@@ -37,6 +42,10 @@ impl BurstDevice for Device {
         if self.fault == Fault::Breaks(event.seq) {
             return Err(DeviceError::Stuck { clocks: 6 });
         }
+        if self.fault == Fault::Hangs(event.seq) {
+            std::thread::sleep(Duration::from_secs(3_600));
+        }
+        assert!(self.fault != Fault::Panics(event.seq), "it panics as it was told");
         let mut event = *event;
         if self.fault == Fault::Deaf(event.seq) {
             event.input = Input::Switch { bank: false };
@@ -59,11 +68,7 @@ impl BurstDevice for Device {
     }
 }
 
-fn run(fault: Fault) -> Result<u64, BurstFailure> {
-    let config = Config::one_pool(BOARD, 1, 1, 10_541, 20, false);
-    let burst = Burst::new(config).unwrap();
-    let device = Device { burst: burst.clone(), counters: Counters::default(), answers: VecDeque::new(), fault };
-    let mut pair = BurstPair::new(burst, Box::new(device));
+fn inputs() -> Vec<Input> {
     let mut inputs = vec![Input::Node { node: 0, change: NodeChange::Up }, Input::Tick { elapsed_ms: 1 }];
     for index in 0..3 {
         let mut record = Record::empty(7, index, Disposition::Decide);
@@ -72,7 +77,15 @@ fn run(fault: Fault) -> Result<u64, BurstFailure> {
         inputs.push(Input::Record(record));
     }
     inputs.push(Input::Tick { elapsed_ms: 1 });
-    for (seq, input) in (0..).zip(inputs) {
+    inputs
+}
+
+fn run(fault: Fault) -> Result<u64, BurstFailure> {
+    let config = Config::one_pool(BOARD, 1, 1, 10_541, 20, false);
+    let burst = Burst::new(config).unwrap();
+    let device = Device { burst: burst.clone(), counters: Counters::default(), answers: VecDeque::new(), fault };
+    let mut pair = BurstPair::new(burst, Box::new(device));
+    for (seq, input) in (0..).zip(inputs()) {
         pair.apply(&Event { seq, now_ms: 1, input })?;
     }
     pair.finish()?;
@@ -96,4 +109,59 @@ fn the_first_difference_names_event_and_both_answers() {
         "the scheduler faulty failed at or before event 3: the device did not take its input within 6 clocks"
     );
     assert!(error(Fault::Counts).starts_with("counts at the end: the twin says Counters { "));
+}
+
+fn threaded(fault: Fault) -> Result<Threaded, DeviceError> {
+    let make = move || {
+        let burst = Burst::new(Config::one_pool(BOARD, 1, 1, 10_541, 20, false)).unwrap();
+        Ok(Box::new(Device { burst, counters: Counters::default(), answers: VecDeque::new(), fault })
+            as Box<dyn BurstDevice>)
+    };
+    // the second is as long as a test may take
+    let answer_time =
+        if matches!(fault, Fault::Hangs(_)) { Duration::from_millis(20) } else { Duration::from_secs(60) };
+    Threaded::start(make, Duration::from_secs(60), answer_time)
+}
+
+/// Whatever becomes of the device, every event has the twin's verdicts, and after its failure there is the twin alone.
+#[test]
+fn the_twin_goes_on_where_a_device_ends() {
+    let config = Config::one_pool(BOARD, 1, 1, 10_541, 20, false);
+    for (fault, says) in [
+        (Fault::None, None),
+        (Fault::Deaf(3), Some("the twin says [Verdict { seq: 3, ")),
+        (Fault::Silent(2), Some("says nothing")),
+        (Fault::Breaks(3), Some("did not take its input within 6 clocks")),
+        (Fault::Hangs(4), Some("gave no answer within 20 ms")),
+        (Fault::Panics(2), Some("its thread has ended")),
+    ] {
+        let mut alone = Burst::new(config.clone()).unwrap();
+        let device = threaded(fault).unwrap();
+        let mut pair = BurstPair::with(Burst::new(config.clone()).unwrap(), Some(Box::new(device)));
+        let mut failures = Vec::new();
+        for (seq, input) in (0..).zip(inputs()) {
+            let event = Event { seq, now_ms: 1, input };
+            let (verdicts, failure) = pair.apply_or_take_over(&event);
+            assert_eq!(verdicts, alone.apply(&event));
+            failures.extend(failure.map(|f| f.to_string()));
+        }
+        assert_eq!(failures.len(), usize::from(says.is_some()), "{failures:?}");
+        assert!(failures.iter().zip(says).all(|(failure, says)| failure.contains(says)), "{failures:?}");
+        assert_eq!(pair.names(), if says.is_some() { vec!["twin"] } else { vec!["faulty", "twin"] });
+        assert_eq!(pair.twin().counters(), alone.counters());
+        pair.finish().unwrap();
+    }
+}
+
+#[test]
+fn a_device_that_cannot_be_made_is_none() {
+    let gone = || Err(DeviceError::Gone { why: "no card".to_owned() });
+    let error = Threaded::start(gone, Duration::from_secs(60), Duration::ZERO).err().map(|e| e.to_string());
+    assert_eq!(error.as_deref(), Some("the device is gone: no card"));
+    let hangs = || {
+        std::thread::sleep(Duration::from_secs(3_600));
+        Err(DeviceError::NotLoaded)
+    };
+    let error = Threaded::start(hangs, Duration::from_millis(20), Duration::ZERO).err().map(|e| e.to_string());
+    assert_eq!(error.as_deref(), Some("the device gave no answer within 20 ms"));
 }
