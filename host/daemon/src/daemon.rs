@@ -2,7 +2,7 @@
 use crate::admin::Admin;
 use crate::app::{App, State};
 use crate::config::{Config, Limits};
-use crate::decision::Decider;
+use crate::decision::{Decider, Devices};
 use crate::engine::breaker::Allow;
 use crate::engine::Engine;
 use crate::log;
@@ -27,6 +27,7 @@ pub struct Daemon {
     admin: Option<Admin>,
     probes: JoinHandle<()>,
     loads: JoinHandle<()>,
+    devices: Devices,
 }
 
 impl Daemon {
@@ -35,18 +36,20 @@ impl Daemon {
     /// # Errors
     /// What is in the way, with what to do about it.
     pub async fn start(config: Config) -> Result<Self, String> {
-        Self::start_with(config, Handed::default()).await
+        Self::start_with(config, Handed::default(), Devices::default()).await
     }
 
-    /// The same with sockets that were handed over, for the addresses that they are bound to.
+    /// The same with sockets that were handed over, for the addresses that they are bound to, and with devices that
+    /// `[scheduler] device` may name.
     ///
     /// # Errors
-    /// Those of [`Daemon::start`], and a socket that no address of the configuration is for.
-    pub async fn start_with(config: Config, mut handed: Handed) -> Result<Self, String> {
+    /// Those of [`Daemon::start`], a socket that no address of the configuration is for, and a device that is not there.
+    pub async fn start_with(config: Config, mut handed: Handed, devices: Devices) -> Result<Self, String> {
+        devices.check(&config.scheduler.device)?;
         handed.check(config.listen.iter().map(|l| l.address).chain(config.admin))?;
         let config = Arc::new(config);
         let state = State::new(config.clone(), None)?;
-        let app = Arc::new(App::new(Decider::start(state.fleet.clone())?, state)?);
+        let app = Arc::new(App::new(Decider::start(state.fleet.clone(), devices.clone())?, state)?);
         first_loads(&app).await;
         let listen = |l| Listener::start(l, app.clone(), &mut handed);
         let listeners = config.listen.iter().map(listen).collect::<Result<Vec<_>, String>>()?;
@@ -58,7 +61,7 @@ impl Daemon {
             let socket = if listener.handed { "handed over" } else { "bound" };
             log::event("info", "listening", &[("address", &listener.address.to_string()), ("socket", socket)]);
         }
-        Ok(Daemon { app, listeners, tls, admin, probes, loads })
+        Ok(Daemon { app, listeners, tls, admin, probes, loads, devices })
     }
 
     /// Where clients come to, in the order of the configuration.
@@ -109,6 +112,7 @@ impl Daemon {
         if config.threads != before.config.threads {
             return Err(format!("{file}: threads differs; restart for that"));
         }
+        self.devices.check(&config.scheduler.device).map_err(|e| format!("{file}: {e}"))?;
         let config = Arc::new(config);
         let state = State::new(config, Some(&before))?;
         let certificates = self.tls.iter().map(|slot| slot.read()).collect::<Result<Vec<_>, String>>()?;

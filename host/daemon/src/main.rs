@@ -1,6 +1,7 @@
 //! `forebayd`.
 use clap::Parser;
 use forebay_daemon::command::{Arguments, Failed};
+use forebay_daemon::decision::Devices;
 use forebay_daemon::folder::FolderWatch;
 use forebay_daemon::server::Handed;
 use forebay_daemon::{log, Config, Daemon};
@@ -66,7 +67,7 @@ async fn run(config: Config, mut folder: FolderWatch) -> Result<(), String> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hangup = listen(SignalKind::hangup())?;
     folder.follow(config.reload);
-    let daemon = Daemon::start_with(config, Handed::from_environment()?).await?;
+    let daemon = Daemon::start_with(config, Handed::from_environment()?, Devices::default()).await?;
     loop {
         tokio::select! {
             _ = terminate.recv() => break,

@@ -123,6 +123,11 @@ impl<D: BurstDevice + ?Sized> BurstPair<D> {
         &self.twin
     }
 
+    /// Name of whose verdicts count: the device's, or `twin`.
+    pub fn decides(&self) -> &'static str {
+        self.device.as_ref().map_or("twin", |d| d.name())
+    }
+
     /// Names of who answers.
     pub fn names(&self) -> Vec<&'static str> {
         self.device.iter().map(|d| d.name()).chain(["twin"]).collect()

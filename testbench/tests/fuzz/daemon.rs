@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const UNSURE: Duration = Duration::from_millis(20);
 
 const CONFIG: &str = "log.requests = false\n[[listen]]\naddress = \"127.0.0.1:0\"\n[access]\nanonymous = \"loopback\"\n\
-    [limits]\nprobe_interval_ms = 0\nbreaker_failures = 1000\nretries_max = 0\nheader_bytes_max = 8192\nbody_bytes_max = 65536\n";
+    [limits]\nprobe_interval_ms = 0\nload_interval_ms = 0\nbreaker_failures = 1000\nretries_max = 0\nheader_bytes_max = 8192\nbody_bytes_max = 65536\n";
 
 fn world() -> &'static World {
     static WORLD: OnceLock<World> = OnceLock::new();

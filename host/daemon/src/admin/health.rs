@@ -1,7 +1,7 @@
 //! Health, and latencies of the last minute.
 use crate::app::App;
 use crate::clock::now_ms;
-use crate::decision::Status;
+use crate::decision::{DeviceState, Status};
 use crate::histogram::WINDOW_MS;
 use serde_json::json;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,17 +17,23 @@ pub(super) fn state(app: &App, scheduler: Option<&Status>) -> (bool, String) {
                    "requests_max": e.settings.requests_max})
         })
         .collect();
+    let device = scheduler.map(|s| (&s.device, &s.device_state));
     let scheduler = scheduler.map_or(Err("it does not answer"), |s| s.sound);
     let alive = state.engines.iter().any(|e| e.breaker.is_alive(now_ms()));
     let draining = app.leaving.load(Relaxed);
-    let status = match (scheduler.is_ok(), alive, draining) {
+    let status = match (scheduler.is_ok(), alive, draining, &device) {
         (false, ..) => "scheduler not sound",
-        (_, false, _) => "no engine alive",
-        (_, _, true) => "draining",
+        (_, false, ..) => "no engine alive",
+        (_, _, true, _) => "draining",
+        (.., Some((_, DeviceState::Lost(_)))) => "device lost, the twin decides",
         _ => "ok",
     };
+    let device = device.map(|(name, state)| {
+        let why = if let DeviceState::Lost(why) = state { Some(why) } else { None };
+        json!({"name": name, "state": state.name(), "why": why})
+    });
     let body = json!({"status": status, "engines": engines, "running": app.decider.running(),
-                      "held": app.decider.gauges().held.load(Relaxed), "scheduler": scheduler.err().unwrap_or("ok"),
+                      "device": device, "held": app.decider.gauges().held.load(Relaxed), "scheduler": scheduler.err().unwrap_or("ok"),
                       "in_progress": app.metrics.in_progress.get()});
     (scheduler.is_ok() && alive, body.to_string())
 }

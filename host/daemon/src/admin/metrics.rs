@@ -1,7 +1,7 @@
 //! `/metrics`, as Prometheus reads it.
 use crate::app::App;
 use crate::clock::now_ms;
-use crate::decision::Status;
+use crate::decision::{DeviceCounts, DeviceState, Status};
 use crate::engine::{Engine, Load};
 use crate::histogram::{Histogram, BOUNDS_US};
 use crate::metrics::Outcome;
@@ -124,7 +124,13 @@ fn decision(page: &mut Page, app: &App, status: Option<&Status>) {
     let state = app.state();
     let tenants = state.tenants.iter().map(|t| (t.name.as_str(), t.running.get()));
     page.labelled(("tenant_running", "gauge", "Requests of a tenant that are held or run."), "tenant", tenants);
+    let failures = DeviceCounts::FAILURES.into_iter().zip(g.device.failures.iter().map(|n| n.load(Relaxed)));
+    page.labelled(("device_failures_total", "counter", "Devices that were given up, by why."), "why", failures);
+    let joined = g.device.joined.load(Relaxed);
+    page.one("device_joined_total", "counter", "Times that a device began to decide.", joined);
     if let Some(status) = status {
+        let lost = matches!(status.device_state, DeviceState::Lost(_));
+        page.one("device_lost", "gauge", "1 if the device is lost and the twin decides.", lost.into());
         nodes(page, status);
     }
 }

@@ -28,10 +28,6 @@ impl Checker<'_> {
             let offset = error.span().map_or(0, |span| span.start);
             self.offset(offset, error.message().trim().replace('\n', "; "))
         })?;
-        if let Some(device) = raw.device.as_ref().filter(|d| d.get_ref() != "twin") {
-            let what = format!("device is {:?}; this build has \"twin\"", device.get_ref());
-            return Err(self.at(device, what));
-        }
         let policy = Arc::new(policy::load(raw.policy.as_ref().map(|p| self.path(p)).as_deref())?);
         self.strict_has_room(&raw)?;
         Ok(Config {

@@ -88,6 +88,10 @@ limits! {
     probe_interval_ms = 5_000, 0..=3_600_000;
     /// From one look at an engine's own figures (GET /metrics, or /slots) to the next; 0 for none.
     load_interval_ms = 1_000, 0..=3_600_000;
+    /// A device that gives no answer for so long is given up: the twin decides alone.
+    device_answer_ms = 100, 1..=10_000;
+    /// Then another one is made after this time.
+    device_retry_ms = 10_000, 10..=3_600_000;
     /// After SIGTERM: `/ready` says 503 for this time before the listeners close.
     drain_wait_ms = 0, 0..=600_000;
     /// After that: requests that still run are cut off.

@@ -12,7 +12,7 @@ pub(crate) use engine::{PREFILL_TOKENS_S_MAX, REQUESTS_MAX};
 pub use limits::Limits;
 pub(crate) use policy::draw_hash_key;
 pub use policy::DEFAULT_POLICY;
-pub use scheduler::{Mode, Pools, SchedulerSettings};
+pub use scheduler::{Mode, Pools, SchedulerSettings, TWIN};
 pub use schema::schema;
 
 use forebay_bundle::{Policy, PolicyError};

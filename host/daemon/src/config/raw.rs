@@ -47,9 +47,6 @@ pub(super) struct File {
     /// Models, tenants with their keys, and thresholds of the levels: a policy file, or a bundle made of one. Without it: no
     /// tenants, the default levels.
     pub(super) policy: Option<Text>,
-    /// What decides.
-    #[schemars(extend("enum" = ["twin"], "default" = "twin"))]
-    pub(super) device: Option<Text>,
     /// Threads of the server; 0 for one a core. Changed by a restart only.
     #[schemars(range(min = 0, max = 1_024), extend("default" = 0))]
     pub(super) threads: Option<Whole>,
@@ -141,6 +138,9 @@ pub(super) struct Scheduler {
     /// An engine that says its KV cache is used to so many percent gets nothing until it is less.
     #[schemars(range(min = 1, max = 100), extend("default" = 95))]
     pub(super) kv_full_percent: Option<Whole>,
+    /// What decides: "twin", the scheduler in software.
+    #[schemars(extend("enum" = [super::scheduler::TWIN], "default" = super::scheduler::TWIN))]
+    pub(super) device: Option<Text>,
 }
 
 /// Log lines.

@@ -5,6 +5,9 @@ use forebay_messages::Api;
 use forebay_spec::burst::{HOLD_MAX, HOLD_MS_MAX, NODES_MAX, POOLS_MAX};
 use std::collections::BTreeMap;
 
+/// The name of the scheduler in software.
+pub const TWIN: &str = "twin";
+
 /// Entries of the hold buffer that a pool has at least, where there is room.
 const POOL_HOLD_MIN: usize = 16;
 
@@ -34,6 +37,8 @@ pub struct SchedulerSettings {
     pub output_token_budget_ms: u32,
     /// An engine whose KV cache is used to so many percent gets nothing.
     pub kv_full_percent: u8,
+    /// What decides: [`TWIN`], or a device by its name.
+    pub device: String,
 }
 
 impl Checker<'_> {
@@ -57,6 +62,12 @@ impl Checker<'_> {
                 as u32,
             output_token_budget_ms: whole("output_token_budget_ms", &raw.output_token_budget_ms, 75, 1, 60_000)? as u32,
             kv_full_percent: whole("kv_full_percent", &raw.kv_full_percent, 95, 1, 100)? as u8,
+            device: match raw.device.as_ref() {
+                Some(place) if place.get_ref() != TWIN => {
+                    return Err(self.at(place, format!("device is {:?}; this build has {TWIN:?}", place.get_ref())));
+                }
+                _ => TWIN.to_owned(),
+            },
         })
     }
 

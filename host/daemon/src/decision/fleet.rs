@@ -24,6 +24,12 @@ pub struct Fleet {
     /// Index of a tenant by its name.
     tenants: HashMap<String, u8>,
     pub(super) config: burst::Config,
+    /// What decides, by its name.
+    pub(super) device: String,
+    /// A device that gives no answer for so long is given up.
+    pub(super) device_answer_ms: u64,
+    /// After so long another one is made.
+    pub(super) device_retry_ms: u64,
 }
 
 impl Fleet {
@@ -38,7 +44,9 @@ impl Fleet {
         // what does not fit is said now, not when the first request comes
         Burst::new(registers.clone()).map_err(|e| format!("the scheduler cannot be set up: {e}"))?;
         let tenants = names.iter().enumerate().map(|(i, name)| ((*name).to_owned(), i as u8)).collect();
-        Ok(Fleet { engines, pools, tenants, config: registers })
+        let (device, limits) = (config.scheduler.device.clone(), &config.limits);
+        let (device_answer_ms, device_retry_ms) = (limits.device_answer_ms, limits.device_retry_ms);
+        Ok(Fleet { engines, pools, tenants, config: registers, device, device_answer_ms, device_retry_ms })
     }
 
     /// Would a request of this pool find an engine that is not left alone by its breaker?
@@ -59,7 +67,8 @@ impl Fleet {
     pub(super) fn is_same(&self, other: &Fleet) -> bool {
         let engines = self.engines.len() == other.engines.len()
             && self.engines.iter().zip(&other.engines).all(|(a, b)| Arc::ptr_eq(a, b));
-        engines && self.config == other.config && self.pools == other.pools && self.tenants == other.tenants
+        let device = (&self.device, self.device_answer_ms) == (&other.device, other.device_answer_ms);
+        device && engines && self.config == other.config && self.pools == other.pools && self.tenants == other.tenants
     }
 
     /// Its registers, with what has been learned of engines that stay.

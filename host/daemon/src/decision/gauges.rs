@@ -1,4 +1,5 @@
 //! What the scheduler's task shows.
+use super::device::{DeviceCounts, DeviceState};
 use forebay_decide::burst::NodeStatus;
 use forebay_spec::burst::{LostReason, RefuseReason, ReleaseKind};
 use forebay_spec::limits::LEVELS;
@@ -33,6 +34,8 @@ pub struct Gauges {
     pub released: [AtomicU64; ReleaseKind::ALL.len()],
     /// Slots of requests without output that were taken back from an engine that is gone.
     pub returned: AtomicU64,
+    /// Devices.
+    pub device: DeviceCounts,
     /// Requests that ended with their engine, by [`LostReason`]'s code less 1.
     pub lost: [AtomicU64; LostReason::ALL.len()],
 }
@@ -96,6 +99,10 @@ impl Gauges {
 pub struct Status {
     /// Whether the rules hold; the error names the one that does not.
     pub sound: Result<(), &'static str>,
+    /// Name of what is to decide.
+    pub device: String,
+    /// How it stands with it.
+    pub device_state: DeviceState,
     /// Name of each engine, and its node.
     pub nodes: Vec<(String, NodeStatus)>,
     /// Slots of each node that stand for requests which its engine had before.

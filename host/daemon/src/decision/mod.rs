@@ -2,6 +2,7 @@
 //!
 //! Everything else asks by a queue, so that the scheduler sees one order of events, and gives back by guards: whatever
 //! ends a request, it leaves the line or releases its slot, once.
+mod device;
 mod explain;
 mod fleet;
 mod gauges;
@@ -13,6 +14,7 @@ mod task;
 mod time;
 mod watch;
 
+pub use device::{DeviceCounts, DeviceState, Devices, MakeDevice};
 pub use fleet::Fleet;
 pub use gauges::{Gauges, Status};
 pub use slot::{Slot, Taken, Told, Waiting};
@@ -93,11 +95,11 @@ impl Decider {
     ///
     /// # Errors
     /// A set-up that does not fit.
-    pub fn start(fleet: Arc<Fleet>) -> Result<Self, String> {
+    pub fn start(fleet: Arc<Fleet>, devices: Devices) -> Result<Self, String> {
         let (queue, asks) = mpsc::unbounded_channel();
         let gauges = Arc::new(Gauges::default());
         let ids: Arc<AtomicU32> = Arc::default();
-        let scheduler = Scheduler::new(fleet, queue.downgrade(), gauges.clone(), ids.clone());
+        let scheduler = Scheduler::new(fleet, queue.downgrade(), gauges.clone(), ids.clone(), devices);
         tokio::spawn(task::run(scheduler.map_err(|e| e.to_string())?, asks));
         Ok(Decider { queue, gauges, ids })
     }

@@ -2,9 +2,12 @@
 //!
 //! Registers are set before requests come, never by an event. So a set-up that differs makes a new scheduler, and what
 //! is there is brought into it by events: what runs, engine by engine, then what is held, at the times at which it came.
+use super::device::DeviceState;
 use super::scheduler::{At, Node, Scheduler};
 use super::Fleet;
+use crate::engine::Engine;
 use forebay_decide::burst::{Burst, Timer};
+use forebay_device::{BurstPair, Threaded};
 use forebay_spec::burst::{Action, Input, NodeChange, Release, ReleaseKind, Visit};
 use std::sync::Arc;
 
@@ -16,15 +19,28 @@ impl Scheduler {
     pub(super) fn exchange(&mut self, fleet: Arc<Fleet>) -> Result<(), String> {
         if self.fleet.is_same(&fleet) {
             self.fleet = fleet;
+            if self.desk.state != DeviceState::Decides {
+                // whoever reloads may have mended it
+                self.want_device();
+            }
             return Ok(());
         }
-        let config = fleet.with_learned(&self.fleet, &self.burst);
-        let (now_ms, hold_ms) = (self.now_ms, u32::from(config.fleet.hold_ms));
+        let config = fleet.with_learned(&self.fleet, self.pair.twin());
         let burst = Burst::new(config).map_err(|e| e.to_string())?;
-        let before = std::mem::replace(&mut self.fleet, fleet);
-        self.burst = burst;
+        let before = self.fleet.clone();
+        self.begin_anew(before, fleet, BurstPair::with(burst, None));
+        self.want_device();
+        Ok(())
+    }
+
+    /// Brings what is there into a scheduler that has had no event.
+    pub(super) fn begin_anew(&mut self, before: Arc<Fleet>, fleet: Arc<Fleet>, pair: BurstPair<Threaded>) {
+        let hold_ms = u32::from(fleet.config.fleet.hold_ms);
+        let now_ms = self.now_ms;
+        (self.fleet, self.pair) = (fleet, pair);
         self.timer = Timer::default();
-        self.nodes = vec![Node::default(); self.fleet.engines.len()];
+        let kv_percent = |e: &Arc<Engine>| e.load.known().and_then(|load| load.kv_percent);
+        self.nodes = self.fleet.engines.iter().map(|e| Node { kv_percent: kv_percent(e), ..Node::default() }).collect();
         for job in self.jobs.values_mut() {
             // numbers of nodes are others now
             job.forgive();
@@ -36,7 +52,6 @@ impl Scheduler {
         self.look();
         self.forget_seeds();
         self.bind();
-        Ok(())
     }
 
     /// Gives those that run a slot of their engine, without a prompt to work off if that is done.

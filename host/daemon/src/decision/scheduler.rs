@@ -1,10 +1,12 @@
 //! The scheduler with all that is asked of it: events in, verdicts to whom they concern.
+use super::device::{Desk, Devices};
 use super::slot::{Firsts, Taken, Told, Waiting};
 use super::task::Ask;
 use super::{explain, Decision, Fleet, Gauges, Refusal, Want};
 use crate::clock::now_ms;
 use crate::engine::Engine;
 use forebay_decide::burst::{Burst, ConfigError, Timer, Verdicts};
+use forebay_device::{BurstPair, Threaded};
 use forebay_spec::burst::{Action, Event, Input, NodeChange, Release, ReleaseKind, Verdict};
 use forebay_spec::limits::LEVELS;
 use forebay_spec::Record;
@@ -67,7 +69,8 @@ pub(super) struct Node {
 }
 
 pub(super) struct Scheduler {
-    pub(super) burst: Burst,
+    pub(super) pair: BurstPair<Threaded>,
+    pub(super) desk: Desk,
     pub(super) timer: Timer,
     pub(super) fleet: Arc<Fleet>,
     pub(super) nodes: Vec<Node>,
@@ -83,7 +86,7 @@ pub(super) struct Scheduler {
     /// Requests that engines had before; nobody waits for them.
     pub(super) seeds: Vec<u32>,
     pub(super) ids: Arc<AtomicU32>,
-    queue: mpsc::WeakUnboundedSender<Ask>,
+    pub(super) queue: mpsc::WeakUnboundedSender<Ask>,
 }
 
 impl Scheduler {
@@ -92,9 +95,11 @@ impl Scheduler {
         queue: mpsc::WeakUnboundedSender<Ask>,
         gauges: Arc<Gauges>,
         ids: Arc<AtomicU32>,
+        devices: Devices,
     ) -> Result<Self, ConfigError> {
         Ok(Scheduler {
-            burst: Burst::new(fleet.config.clone())?,
+            pair: BurstPair::with(Burst::new(fleet.config.clone())?, None),
+            desk: Desk::new(devices),
             timer: Timer::default(),
             nodes: vec![Node::default(); fleet.engines.len()],
             fleet,
@@ -116,7 +121,11 @@ impl Scheduler {
     pub(super) fn apply(&mut self, input: Input) -> Verdicts {
         let event = Event { seq: self.seq, now_ms: self.now_ms, input };
         self.seq = self.seq.wrapping_add(1);
-        self.burst.apply(&event)
+        let (verdicts, failure) = self.pair.apply_or_take_over(&event);
+        if let Some(failure) = failure {
+            self.give_up(&failure);
+        }
+        verdicts
     }
 
     /// One event, and those that follow from its verdicts.
@@ -289,7 +298,8 @@ impl Scheduler {
                 At::Held { since_ms, .. } => self.now_ms.wrapping_sub(since_ms),
                 _ => 0,
             };
-        let explained = job.want.explain.then(|| explain::text(&self.burst, &self.fleet, verdict, job));
+        let layer = self.pair.decides();
+        let explained = job.want.explain.then(|| explain::text(self.pair.twin(), &self.fleet, verdict, job));
         if let At::Slot { .. } = before {
             // a slot's request gets a verdict only when the slot has been taken back
             self.off(id);
@@ -297,9 +307,8 @@ impl Scheduler {
         let Some(job) = self.jobs.get_mut(&id) else {
             return;
         };
-        job.level = level;
-        job.queue_ms = queue_ms;
-        let told = Told { level, queue_ms, explained };
+        (job.level, job.queue_ms) = (level, queue_ms);
+        let told = Told { layer, level, queue_ms, explained };
         let returned = matches!(before, At::Slot { .. });
         match verdict.action {
             Action::Admit { node, slot, generation, redirected, .. } => {

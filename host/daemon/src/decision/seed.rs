@@ -61,7 +61,7 @@ impl Scheduler {
 
     /// Seats what an engine has: those that run without a prompt to work off, those that wait with theirs.
     fn seed(&mut self, n: usize, load: &Load, others: u64) {
-        let slots = u64::from(self.burst.node(n).slots);
+        let slots = u64::from(self.pair.twin().node(n).slots);
         let waiting = load.waiting.min(others);
         let running = (others - waiting).min(slots);
         let waiting = waiting.min(slots - running);

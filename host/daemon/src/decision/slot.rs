@@ -55,8 +55,10 @@ pub enum Taken {
 }
 
 /// How an admitted request stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
+    /// Who decided: `twin`, or the name of the device.
+    pub layer: &'static str,
     /// Level of the declared `max_tokens`.
     pub level: u8,
     /// Time that it was held, ms.

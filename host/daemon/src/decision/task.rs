@@ -1,4 +1,5 @@
 //! The task that owns the scheduler: it takes what is asked, and what time brings.
+use super::device::Opened;
 use super::scheduler::Scheduler;
 use super::{Decision, Fleet, Status, Want};
 use crate::engine::Engine;
@@ -25,6 +26,10 @@ pub(super) enum Ask {
     Exchange { fleet: Arc<Fleet>, answer: oneshot::Sender<Result<(), String>> },
     /// An engine's own figures are other ones.
     Loaded { engine: Arc<Engine> },
+    /// It is time to make a device.
+    Open,
+    /// One has been made, or could not be.
+    Opened(Box<Opened>),
     /// How it stands.
     Status { answer: oneshot::Sender<Status> },
 }
@@ -34,7 +39,7 @@ impl Ask {
     fn rank(&self) -> u8 {
         match self {
             Ask::Leave { .. } | Ask::Release { .. } | Ask::Loaded { .. } => 0,
-            Ask::Exchange { .. } => 1,
+            Ask::Exchange { .. } | Ask::Open | Ask::Opened(_) => 1,
             Ask::Decide { .. } | Ask::Again { .. } => 2,
             Ask::Status { .. } => 3,
         }
@@ -43,6 +48,7 @@ impl Ask {
 
 /// Answers until nobody is left to ask.
 pub(super) async fn run(mut scheduler: Scheduler, mut asks: mpsc::UnboundedReceiver<Ask>) {
+    scheduler.want_device();
     let mut batch = Vec::with_capacity(BATCH_MAX);
     let mut alarm = pin!(tokio::time::sleep_until(scheduler.next_tick().into()));
     loop {
@@ -78,6 +84,8 @@ fn answer(scheduler: &mut Scheduler, ask: Ask) {
         Ask::Release { id, kind, output_tokens } => scheduler.release(id, kind, output_tokens),
         Ask::Again { id, answer } => scheduler.again(id, answer),
         Ask::Loaded { engine } => scheduler.loaded(&engine),
+        Ask::Open => scheduler.open_device(),
+        Ask::Opened(opened) => scheduler.opened(*opened),
         Ask::Exchange { fleet, answer } => {
             let _ = answer.send(scheduler.exchange(fleet));
         }

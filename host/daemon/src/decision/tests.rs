@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::app::State;
-use crate::config::Config;
+use crate::config::{Config, SchedulerSettings};
+use forebay_decide::burst::{Burst, Counters};
+use forebay_device::burst::Answer;
+use forebay_device::{BurstDevice, DeviceError};
+use forebay_spec::burst::Event;
 use forebay_spec::burst::{ReleaseKind, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN};
 use forebay_spec::{Disposition, Field, Kind};
 use std::future::Future;
@@ -54,7 +58,7 @@ fn waits<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
 #[tokio::test]
 async fn slots_come_back_by_their_guards() {
     let state = state("[scheduler]\nmode = \"strict\"", 32, None);
-    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let decider = Decider::start(state.fleet.clone(), Devices::default()).unwrap();
     let mut slots = Vec::new();
     for _ in 0..32 {
         slots.push(admitted(&decider, &state).await);
@@ -79,7 +83,7 @@ async fn slots_come_back_by_their_guards() {
 #[tokio::test]
 async fn an_asker_that_has_left_holds_neither_a_slot_nor_a_place_in_the_line() {
     let state = state("", 2, None);
-    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let decider = Decider::start(state.fleet.clone(), Devices::default()).unwrap();
     for _ in 0..100 {
         let asked = tokio::time::timeout(std::time::Duration::ZERO, decider.decide(want(&state, 1)));
         drop(asked.await);
@@ -100,7 +104,7 @@ async fn an_asker_that_has_left_holds_neither_a_slot_nor_a_place_in_the_line() {
 #[tokio::test]
 async fn a_set_up_that_differs_takes_over_what_runs_and_what_is_held() {
     let old = state("", 3, None);
-    let decider = Decider::start(old.fleet.clone()).unwrap();
+    let decider = Decider::start(old.fleet.clone(), Devices::default()).unwrap();
     let mut running = vec![admitted(&decider, &old).await, admitted(&decider, &old).await];
     running[0].0.first_token();
     running.push(admitted(&decider, &old).await);
@@ -129,7 +133,7 @@ async fn a_set_up_that_differs_takes_over_what_runs_and_what_is_held() {
 #[tokio::test]
 async fn what_runs_on_an_engine_that_a_reload_has_changed_runs_on_beside_the_scheduler() {
     let old = state("", 2, None);
-    let decider = Decider::start(old.fleet.clone()).unwrap();
+    let decider = Decider::start(old.fleet.clone(), Devices::default()).unwrap();
     let running = [admitted(&decider, &old).await, admitted(&decider, &old).await];
     let mut held = Box::pin(decider.decide(want(&old, 100)));
     assert!(waits(held.as_mut()));
@@ -159,7 +163,7 @@ async fn without_its_task_nobody_waits() {
 #[tokio::test]
 async fn promises_are_redeemed_by_those_who_come_again() {
     let state = state("[scheduler]\nmode = \"strict\"", 2, None);
-    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let decider = Decider::start(state.fleet.clone(), Devices::default()).unwrap();
     let _full = [admitted(&decider, &state).await];
     // so long a request leaves one place free
     let refused = async |max_tokens: u32| match decider.decide(want(&state, max_tokens)).await {
@@ -187,11 +191,42 @@ fn crowd(kind: u64, before: Option<&State>) -> State {
     };
     let engines: String = (if kind == 2 { 1 } else { 0 }..4).map(engine).collect();
     let scheduler = ["hold_ms = 30\nheld_max = 6", "hold_ms = 15\nheld_max = 3", "mode = \"strict\""][kind as usize];
-    let text = format!(
-        "[[listen]]\naddress = \"127.0.0.1:0\"\n[scheduler]\n{scheduler}\n[limits]\nbreaker_failures = 2\nbreaker_open_ms = 10\n{engines}"
-    );
+    let limits = "breaker_failures = 2\nbreaker_open_ms = 10\ndevice_retry_ms = 10\ndevice_answer_ms = 10000";
+    let listen = "[[listen]]\naddress = \"127.0.0.1:0\"";
+    let text = format!("{listen}\n[scheduler]\n{scheduler}\n[limits]\n{limits}\n{engines}");
     let config = Config::parse("test", &text, std::path::Path::new(".")).unwrap_or_else(|e| panic!("{e}"));
+    let config =
+        Config { scheduler: SchedulerSettings { device: "faulty".to_owned(), ..config.scheduler.clone() }, ..config };
     State::new(Arc::new(config), before).unwrap()
+}
+
+/// The twin as a device that fails, or says something else, after so many events.
+struct Faulty(Burst, Option<Answer>, u32);
+
+impl BurstDevice for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn give(&mut self, event: &Event) -> Result<(), DeviceError> {
+        let mut answer = Answer { seq: event.seq, verdicts: self.0.apply(event), binds_due: self.0.binds_due() };
+        self.2 -= 1;
+        match self.2 {
+            0 => return Err(DeviceError::Stuck { clocks: 6 }),
+            1 if event.seq & 1 == 1 => answer.seq += 1,
+            _ => {}
+        }
+        self.1 = Some(answer);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Option<Answer>, DeviceError> {
+        Ok(self.1.take())
+    }
+
+    fn counters(&self) -> &Counters {
+        self.0.counters()
+    }
 }
 
 /// One request's life, by chance: it leaves, ends, fails and is decided again, or waits to be taken back.
@@ -237,9 +272,15 @@ async fn life(decider: Decider, mut want: Want, mut chance: u64) {
 
 /// The task checks every rule after each batch of a test, and ends with the first that does not hold.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rules_and_sums_hold_in_a_crowd_with_engines_that_fail_and_reloads() {
+async fn rules_and_sums_hold_in_a_crowd_with_engines_and_devices_that_fail_and_reloads() {
     let mut state = crowd(0, None);
-    let decider = Decider::start(state.fleet.clone()).unwrap();
+    let made = AtomicU32::new(0);
+    let devices = Devices::default().with("faulty", move |config| {
+        let events = 150 + 277 * (made.fetch_add(1, Relaxed) % 8);
+        let burst = Burst::new(config.clone()).map_err(|e| DeviceError::Garbage { what: e.to_string() })?;
+        Ok(Box::new(Faulty(burst, None, events)))
+    });
+    let decider = Decider::start(state.fleet.clone(), devices).unwrap();
     let mut chance = 0x9E37_79B9_7F4A_7C15_u64;
     let mut lives = tokio::task::JoinSet::new();
     for round in 0..1_500 {
@@ -265,4 +306,6 @@ async fn rules_and_sums_hold_in_a_crowd_with_engines_that_fail_and_reloads() {
     let g = decider.gauges();
     assert!(g.held_total.load(Relaxed) > 0 && g.refuse() > 0 && g.freed() > 0, "{g:?}");
     assert!(g.returned.load(Relaxed) > 0, "{g:?}");
+    let [open, failed, differs] = g.device.failures.each_ref().map(|n| n.load(Relaxed));
+    assert!(open == 0 && failed > 0 && differs > 0 && g.device.joined.load(Relaxed) > 2, "{g:?}");
 }

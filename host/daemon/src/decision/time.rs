@@ -14,8 +14,8 @@ const IDLE_TICK: Duration = Duration::from_millis(256);
 impl Scheduler {
     /// When something is to be done next, if nothing comes.
     pub(super) fn next_tick(&self) -> Instant {
-        let prompts = || (0..self.nodes.len()).any(|n| self.burst.node(n).debt > 0);
-        let wait = match self.burst.held() > 0 || self.burst.gone().is_some() {
+        let prompts = || (0..self.nodes.len()).any(|n| self.pair.twin().node(n).debt > 0);
+        let wait = match self.pair.twin().held() > 0 || self.pair.twin().gone().is_some() {
             true => BUSY_TICK,
             false if prompts() => PROMPT_TICK,
             false => IDLE_TICK,
@@ -36,7 +36,7 @@ impl Scheduler {
 
     pub(super) fn advance(&mut self, elapsed_ms: u16) {
         self.timer.start(elapsed_ms);
-        while let Some(input) = self.timer.next(&self.burst) {
+        while let Some(input) = self.timer.next(self.pair.twin()) {
             if let Input::Tick { elapsed_ms } = input {
                 self.now_ms = self.now_ms.wrapping_add(u32::from(elapsed_ms));
             }
@@ -46,7 +46,7 @@ impl Scheduler {
 
     /// Whoever waits gets what has come free.
     pub(super) fn bind(&mut self) {
-        while let Some(pool) = self.burst.bind_due(self.last_bind) {
+        while let Some(pool) = self.pair.twin().bind_due(self.last_bind) {
             self.last_bind = pool;
             self.event(Input::Bind { pool });
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 impl Scheduler {
     /// Shows what there is.
     pub(super) fn publish(&self) {
-        self.gauges.held.store(self.burst.held() as u64, Relaxed);
+        self.gauges.held.store(self.pair.twin().held() as u64, Relaxed);
         self.gauges.in_progress.store(self.jobs.len() as u64, Relaxed);
         #[cfg(any(test, debug_assertions))]
         assert_eq!(self.check(), Ok(()));
@@ -14,14 +14,14 @@ impl Scheduler {
 
     /// The rules: the scheduler's own, and that everybody here stands where the scheduler has them.
     fn check(&self) -> Result<(), &'static str> {
-        self.burst.invariants()?;
-        self.burst.waits_are_bounded()?;
+        self.pair.twin().invariants()?;
+        self.pair.twin().waits_are_bounded()?;
         self.gauges.check()?;
         let held = self.jobs.values().filter(|j| matches!(j.at, At::Held { .. })).count();
         let slots = self.jobs.values().filter(|j| matches!(j.at, At::Slot { .. })).count();
-        let used: usize = (0..self.nodes.len()).map(|n| usize::from(self.burst.node(n).used)).sum();
+        let used: usize = (0..self.nodes.len()).map(|n| usize::from(self.pair.twin().node(n).used)).sum();
         let rules = [
-            (held == self.burst.held(), "who is held is known here"),
+            (held == self.pair.twin().held(), "who is held is known here"),
             (slots == used, "who has a slot is known here"),
             (self.jobs.values().all(|j| j.at != At::New), "everybody has had a verdict"),
         ];
@@ -29,19 +29,22 @@ impl Scheduler {
     }
 
     pub(super) fn status(&self) -> Status {
-        let waiting = |p| (0..forebay_spec::burst::QUEUES).map(|q| self.burst.waiting(p, q)).sum();
+        let waiting = |p| (0..forebay_spec::burst::QUEUES).map(|q| self.pair.twin().waiting(p, q)).sum();
+        let (device, device_state) = self.device();
         Status {
+            device,
+            device_state,
             sound: self.check(),
             nodes: self
                 .fleet
                 .engines
                 .iter()
                 .enumerate()
-                .map(|(n, e)| (e.settings.name.clone(), self.burst.node(n)))
+                .map(|(n, e)| (e.settings.name.clone(), self.pair.twin().node(n)))
                 .collect(),
             seeded: self.seeded(),
             held: (0..self.fleet.pools.masks.len()).map(waiting).collect(),
-            active_tenants: self.burst.active_tenants(),
+            active_tenants: self.pair.twin().active_tenants(),
         }
     }
 }

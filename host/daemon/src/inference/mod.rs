@@ -9,6 +9,7 @@ pub use read::{read, Asked};
 
 use crate::app::{App, State};
 use crate::body::ReplyBody;
+use crate::config::TWIN;
 use crate::decision::Told;
 use crate::problem::Problem;
 use crate::route::json;
@@ -18,9 +19,6 @@ use forebay_messages::Api;
 use hyper::header::{HeaderName, HeaderValue, CACHE_CONTROL, CONTENT_TYPE};
 use hyper::Response;
 use std::sync::Arc;
-
-/// Where a decision is made.
-const LAYER: &str = "twin";
 
 /// Answers a request that has been read. What it holds goes with the answer's body, and comes back with it.
 pub async fn serve(app: Arc<App>, state: Arc<State>, mut ticket: Ticket, asked: Box<Asked>) -> Response<ReplyBody> {
@@ -47,7 +45,7 @@ pub async fn serve(app: Arc<App>, state: Arc<State>, mut ticket: Ticket, asked: 
 /// Where it was decided, how long it was held, and why, for who may see that.
 fn marks(mut response: Response<ReplyBody>, told: Option<&Told>) -> Response<ReplyBody> {
     let headers = response.headers_mut();
-    headers.insert(HeaderName::from_static(X_FOREBAY_LAYER), HeaderValue::from_static(LAYER));
+    headers.insert(HeaderName::from_static(X_FOREBAY_LAYER), HeaderValue::from_static(told.map_or(TWIN, |t| t.layer)));
     if let Some(told) = told {
         headers.insert(HeaderName::from_static(X_QUEUE_TIME), HeaderValue::from(told.queue_ms));
         if let Some(value) = told.explained.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {

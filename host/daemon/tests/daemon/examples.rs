@@ -110,7 +110,7 @@ fn errors_name_the_line_the_value_and_the_remedy() {
         (format!("{listen}{}", pools(65)), &["65 engines", "limit is 64", "remove 1"]),
         (format!("{listen}{ECHO}[access]\nanonymous = \"all\"\n"), &["f:7:13", "\"all\"", "loopback"]),
         (format!("{listen}{ECHO}[[tenant]]\nname = \"t\"\n"), &["f:7:8", "no tenant \"t\""]),
-        (format!("device = \"card\"\n{listen}{ECHO}"), &["f:1:10", "\"card\"", "\"twin\""]),
+        (format!("{listen}{ECHO}[scheduler]\ndevice = \"card\"\n"), &["f:7:10", "\"card\"", "\"twin\""]),
         (format!("policy = \"none.toml\"\n{listen}{ECHO}"), &["none.toml", "cannot be read"]),
         ("[[listen]]\naddress = \"localhost\"\n".to_owned() + ECHO, &["f:2:11", "localhost", "port"]),
         ("[[listen]]\naddress = \"127.0.0.1:0\"\nkey_file = \"k\"\n".to_owned() + ECHO, &["f:1:", "both"]),

@@ -10,6 +10,7 @@ mod cases;
 mod commands;
 mod common;
 mod cut_points;
+mod device;
 mod drain;
 mod edges;
 mod engines;
