@@ -53,20 +53,22 @@ impl Breaker {
         }
     }
 
-    /// The engine has answered.
-    pub fn success(&self) {
+    /// The engine has answered; true if that closes it.
+    pub fn success(&self) -> bool {
         self.failures.store(0, Relaxed);
-        self.until_ms.store(0, Relaxed);
+        // mostly it is closed, and the line stays shared
+        let closes = self.until_ms.load(Relaxed) != 0 && self.until_ms.swap(0, Relaxed) != 0;
         self.trial.store(false, Relaxed);
+        closes
     }
 
-    /// The engine has failed.
-    pub fn failure(&self, now_ms: u64) {
+    /// The engine has failed; true if that opens what was closed.
+    pub fn failure(&self, now_ms: u64) -> bool {
         let failures = self.failures.fetch_add(1, Relaxed) + 1;
-        if failures >= self.failures_max {
-            self.until_ms.store(now_ms + self.open_ms, Relaxed);
-        }
+        let open = failures >= self.failures_max;
+        let opens = open && self.until_ms.swap(now_ms + self.open_ms, Relaxed) == 0;
         self.trial.store(false, Relaxed);
+        opens
     }
 
     /// A trial ended without an answer either way: its client left.
@@ -93,11 +95,11 @@ mod tests {
     fn it_opens_after_failures_in_a_row_and_closes_by_one_trial() {
         let breaker = Breaker::new(3, 100);
         for _ in 0..2 {
-            breaker.failure(10);
+            assert!(!breaker.failure(10));
             assert_eq!(breaker.allow(10), Allow::Yes);
         }
-        breaker.success();
-        (0..3).for_each(|_| breaker.failure(20));
+        assert!(!breaker.success(), "it was closed");
+        assert_eq!([20; 4].map(|now_ms| breaker.failure(now_ms)), [false, false, true, false]);
         assert!(breaker.is_open() && !breaker.is_alive(119));
         assert_eq!(breaker.allow(119), Allow::No);
         assert!(breaker.is_alive(120));
@@ -108,7 +110,7 @@ mod tests {
         assert_eq!(breaker.allow(230), Allow::Trial);
         breaker.undecided();
         assert_eq!(breaker.allow(231), Allow::Trial, "a trial without an answer is given again");
-        breaker.success();
+        assert!(breaker.success());
         assert_eq!(breaker.allow(232), Allow::Yes);
     }
 }

@@ -6,6 +6,7 @@ mod link;
 pub mod load;
 mod parts;
 mod upstream;
+mod voice;
 
 pub use echo_text::count_tokens;
 pub use load::Load;
@@ -13,6 +14,7 @@ pub use parts::Parts;
 
 use crate::clock::now_ms;
 use crate::config::{EngineKind, EngineSettings, Limits};
+use crate::log;
 use crate::metrics::{Count, Entered, Gauge};
 use breaker::{Allow, Breaker};
 use bytes::Bytes;
@@ -40,6 +42,7 @@ pub struct Engine {
     pub breaker: Breaker,
     /// What it says of its load.
     pub load: load::Told,
+    voice: voice::Voice,
     /// Times in a row that it could not be reached, with nothing heard of it in between.
     silent: AtomicU64,
     way: Way,
@@ -117,14 +120,14 @@ impl Place {
     /// The engine answered.
     pub fn success(&mut self) {
         self.trial = false;
-        self.engine.breaker.success();
+        self.engine.succeeded();
     }
 
     /// The engine failed.
     pub fn failure(&mut self) {
         self.trial = false;
         self.engine.failures.add(1);
-        self.engine.breaker.failure(now_ms());
+        self.engine.failed();
     }
 
     /// The engine could not be reached.
@@ -169,6 +172,7 @@ impl Engine {
             connects,
             breaker: Breaker::new(limits.breaker_failures, limits.breaker_open_ms),
             load: load::Told::default(),
+            voice: voice::Voice::default(),
             silent: AtomicU64::new(0),
             way,
         })
@@ -198,6 +202,40 @@ impl Engine {
             Way::Upstream(upstream) if self.settings.kind == EngineKind::Messages => upstream.count(call).await,
             Way::Upstream(_) => None,
         }
+    }
+
+    fn succeeded(&self) {
+        if self.breaker.success() {
+            self.say("info", "engine_up");
+        }
+    }
+
+    fn failed(&self) {
+        if self.breaker.failure(now_ms()) {
+            self.say("error", "engine_down");
+        }
+    }
+
+    /// Its state has changed.
+    fn say(&self, level: &str, what: &str) {
+        let mut line = log::start(level, what);
+        log::text(&mut line, "engine", &self.name);
+        log::number(&mut line, "failures", self.failures.get());
+        log::number(&mut line, "repeats", self.voice.repeats());
+        log::finish(line);
+    }
+
+    /// What a request has come to on it, which no client is told: a line, unless the same has had one of late.
+    pub fn note(&self, request_id: &str, why: &str) {
+        let Some(repeats) = self.voice.line(why, now_ms()) else {
+            return;
+        };
+        let mut line = log::start("warn", "engine");
+        log::text(&mut line, "engine", &self.name);
+        log::text(&mut line, "request_id", request_id);
+        log::text(&mut line, "why", why);
+        log::number(&mut line, "repeats", repeats);
+        log::finish(line);
     }
 
     /// Something has come from it.
@@ -236,20 +274,20 @@ impl Engine {
                 Probe::Well => {
                     self.heard();
                     if open {
-                        self.breaker.success();
+                        self.succeeded();
                     }
                 }
                 Probe::Ill => {
                     self.heard();
-                    self.breaker.failure(now_ms());
+                    self.failed();
                 }
-                Probe::Late => self.breaker.failure(now_ms()),
+                Probe::Late => self.failed(),
                 Probe::Unreachable => {
                     self.silent.fetch_add(1, Relaxed);
-                    self.breaker.failure(now_ms());
+                    self.failed();
                 }
             },
-            Way::Echo(_) if open => self.breaker.success(),
+            Way::Echo(_) if open => self.succeeded(),
             Way::Echo(_) => {}
         }
     }

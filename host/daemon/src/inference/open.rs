@@ -297,5 +297,5 @@ pub(super) fn too_long(limits: &Limits) -> ApiError {
 
 /// What clients are not told.
 pub(super) fn note(ticket: &Ticket, engine: &Engine, why: &str) {
-    crate::log::event("warn", "engine", &[("engine", &engine.name), ("request_id", &ticket.id), ("why", why)]);
+    engine.note(&ticket.id, why);
 }

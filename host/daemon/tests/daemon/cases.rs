@@ -65,6 +65,32 @@ async fn b31_the_start_of_a_stream_tells_what_counting_tells() {
     }
 }
 
+/// What engines count is counted whole: the prompt, which a Messages stream tells at its start, and the reply, which it tells
+/// at its end.
+#[tokio::test]
+async fn b21_streams_count_what_went_in_and_what_came_out() {
+    let said = said(&["ok"])
+        .replace("\"input_tokens\":5", "\"input_tokens\":1000")
+        .replace("\"output_tokens\":1}", "\"output_tokens\":10}");
+    let chat_said = chat_said(&["ok"]).replace("\"prompt_tokens\":5", "\"prompt_tokens\":1000");
+    let chat_said = chat_said.replace("\"completion_tokens\":1,", "\"completion_tokens\":10,");
+    for (kind, answer) in [("messages", said), ("chat", chat_said)] {
+        let fake = Fake::bytes(stream(&answer), 4_096).await;
+        let daemon = daemon(&engine("fake", kind, fake.address)).await;
+        for (n, streamed) in [(1, true), (2, false)] {
+            post(address(&daemon), "/v1/messages", &messages("x", streamed)).await;
+            post(address(&daemon), "/v1/chat/completions", &chat("x", streamed)).await;
+            let metrics = &daemon.app().metrics;
+            eventually("counted", || {
+                let counted = (metrics.input_tokens.get(), metrics.output_tokens.get());
+                (counted != (n * 2_000, n * 20)).then_some((kind, streamed, counted))
+            })
+            .await;
+        }
+        at_rest(&daemon).await;
+    }
+}
+
 #[tokio::test]
 async fn b53_a_system_role_among_the_messages_keeps_its_place() {
     let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "first"},

@@ -23,6 +23,7 @@ mod http2;
 mod keys;
 mod limits;
 mod load;
+mod log;
 mod pages;
 mod refuse;
 mod reload;

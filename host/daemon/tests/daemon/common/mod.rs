@@ -71,8 +71,11 @@ pub(crate) fn figures(page: &str) -> BTreeMap<String, f64> {
 pub(crate) fn complaint(figures: &BTreeMap<String, f64>) -> Option<String> {
     let sum =
         |name: &str| figures.iter().filter(|(n, _)| n.split('{').next() == Some(name)).map(|(_, v)| v).sum::<f64>();
-    let sums =
-        [("forebay_requests_total", "forebay_outcomes_total"), ("forebay_admitted_total", "forebay_released_total")];
+    // an engine that is gone has its slots taken back
+    let sums = [
+        ("forebay_requests_total", &["forebay_outcomes_total"][..]),
+        ("forebay_admitted_total", &["forebay_released_total", "forebay_returned_total", "forebay_lost_total"]),
+    ];
     let gauges = [
         "forebay_requests_in_progress",
         "forebay_connections",
@@ -82,12 +85,13 @@ pub(crate) fn complaint(figures: &BTreeMap<String, f64>) -> Option<String> {
         "forebay_tenant_running",
         "forebay_engine_running",
     ];
-    let uneven = sums.into_iter().find(|(all, parts)| sum(all) != sum(parts));
+    let all_of = |parts: &[&str]| parts.iter().map(|part| sum(part)).sum::<f64>();
+    let uneven = sums.into_iter().find(|(all, parts)| sum(all) != all_of(parts));
     // without tenants a page has none of theirs
     let missing = |name: &str| name != "forebay_tenant_running" && !figures.keys().any(|n| n.starts_with(name));
     let taken = gauges.into_iter().find(|name| sum(name) != 0.0 || missing(name));
     uneven
-        .map(|(all, parts)| format!("{all} is {}, the sum of {parts} {}", sum(all), sum(parts)))
+        .map(|(all, parts)| format!("{all} is {}, the sum of {parts:?} {}", sum(all), all_of(parts)))
         .or_else(|| taken.map(|name| format!("{name} is {}", sum(name))))
 }
 
