@@ -117,6 +117,26 @@ fn b43_no_room_names_both_numbers() {
     assert!(["62466", "65535", "128000", "max_tokens"].iter().all(|part| message.contains(part)), "{message}");
 }
 
+/// vLLM of three ages, and SGLang.
+#[test]
+fn b43_engines_without_room_are_said_anew() {
+    for said in [
+        "This model's maximum context length is 128000 tokens. However, you requested 128001 tokens (62466 in the messages, 65535 in \
+         the completion). Please reduce the length of the messages or completion.",
+        "'max_tokens' or 'max_completion_tokens' is too large: 65535. This model's maximum context length is 128000 tokens and your \
+         request has 62466 input tokens (65535 > 128000 - 62466).",
+        "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at \
+         least 62466 input tokens, for a total of at least 128001 tokens. Please reduce the length of the input prompt or the \
+         number of requested output tokens.",
+        "Requested token count exceeds the model's maximum context length of 128000 tokens. You requested a total of 128001 tokens: \
+         62466 tokens from the input messages and 65535 tokens for the completion. Please reduce the number of tokens.",
+    ] {
+        let body = json!({"error": {"message": said, "type": "BadRequestError", "param": null, "code": 400}}).to_string();
+        let error = forebay_messages::error::from_engine(400, body.as_bytes(), None);
+        assert_eq!(error, ApiError::no_room(62_466, 65_535, 128_000), "{said}");
+    }
+}
+
 #[test]
 fn b45_counting_is_served_with_a_query() {
     let route = forebay_messages::route("POST", "/v1/messages/count_tokens?beta=true");

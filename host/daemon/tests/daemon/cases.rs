@@ -1,6 +1,6 @@
 //! Cases of other projects' issue trackers that are about no one part, by their ids; others stand where their part is.
 use crate::common::client::post;
-use crate::common::fake::{chat_said, said, stream, Fake};
+use crate::common::fake::{chat_said, said, stream, whole, Fake};
 use crate::common::*;
 use crate::grammar;
 use serde_json::{json, Value};
@@ -89,6 +89,28 @@ async fn b21_streams_count_what_went_in_and_what_came_out() {
         }
         at_rest(&daemon).await;
     }
+}
+
+#[tokio::test]
+async fn b43_a_reply_without_room_is_refused_with_both_numbers() {
+    let said = "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt \
+                contains at least 62466 input tokens, for a total of at least 128001 tokens. Please reduce the length of the input \
+                prompt or the number of requested output tokens.";
+    let body = json!({"error": {"message": said, "type": "BadRequestError", "param": "input_tokens", "code": 400}})
+        .to_string();
+    let fake = Fake::bytes(whole(400, "application/json", "connection: close\r\n", &body), 4_096).await;
+    let daemon = daemon(&engine("fake", "chat", fake.address)).await;
+    for (target, body) in [("/v1/messages", messages("x", true)), ("/v1/chat/completions", chat("x", true))] {
+        let reply = post(address(&daemon), target, &body).await;
+        assert_eq!((reply.status, reply.kind().as_str()), (400, "invalid_request_error"), "{}", reply.text());
+        for part in ["62466", "65535", "128000", "max_tokens", "65534"] {
+            assert!(reply.message().contains(part), "{part}: {}", reply.text());
+        }
+        assert!(!reply.text().contains("reduce the length"), "{}", reply.text());
+    }
+    // it is the request that is wrong, not the engine
+    assert_eq!(daemon.app().state().engines[0].failures.get(), 0);
+    at_rest(&daemon).await;
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! What engines complain about, in the words of our APIs.
-use super::{clean, ApiError, ErrorKind, Wait};
+use super::{clean, room, ApiError, ErrorKind, Wait};
 use crate::json::{utf8, Doc, Value};
 
 /// The answer to a client for an error of an engine, which has come before anything of the reply was sent.
 ///
 /// `retry_after_ms` is the wait that the engine told, if any. A complaint about the request (400, 404, 413, 422) is
-/// handed on with its message, cleaned; so is a 429, and a 503 or 529 becomes a 529, for the request had been admitted.
-/// A 401 or 403 is about our own key, and becomes a 502 like all else.
+/// handed on with its message, cleaned, or with both numbers where the reply has no room behind its prompt; so is a 429,
+/// and a 503 or 529 becomes a 529, for the request had been admitted. A 401 or 403 is about our own key, and becomes a 502
+/// like all else.
 pub fn from_engine(status: u16, body: &[u8], retry_after_ms: Option<u32>) -> ApiError {
     let doc = utf8(body).and_then(Doc::of).ok();
     let message = doc.as_ref().and_then(|doc| message_of(doc.root())).map(|text| clean(&text));
@@ -19,8 +20,11 @@ pub fn from_engine(status: u16, body: &[u8], retry_after_ms: Option<u32>) -> Api
         })
     };
     let told = |kind, default: &str| ApiError::new(kind, said.clone().unwrap_or_else(|| default.to_owned()));
+    let room = said.as_deref().and_then(room::no_room);
     match status {
-        400 | 422 => told(ErrorKind::InvalidRequest, "the engine calls the request invalid and does not say why"),
+        400 | 422 => room.unwrap_or_else(|| {
+            told(ErrorKind::InvalidRequest, "the engine calls the request invalid and does not say why")
+        }),
         404 => told(ErrorKind::NotFound, "the engine does not know the model"),
         408 => ApiError::new(ErrorKind::Timeout, "the engine gave up on the request; retry"),
         413 => told(ErrorKind::TooLarge, "the engine calls the request too large; send a shorter prompt"),

@@ -1,6 +1,7 @@
 //! Every answer that is no reply: what went wrong, the status, the headers and the body of each API.
 mod clean;
 mod engine;
+mod room;
 
 pub use clean::clean;
 pub(crate) use clean::quoted;
