@@ -1,5 +1,5 @@
 //! One stream of each engine. Those of llama.cpp are recorded (xllamacpp 2026.10, Gemma 3 270M, the path of the model
-//! replaced); those of vLLM and SGLang have the shape that their servers write, with made-up text.
+//! replaced); those of vLLM and SGLang, here and in the fixtures, have the shape that their servers write, with made-up text.
 #![allow(clippy::unwrap_used)]
 mod common;
 
@@ -46,6 +46,36 @@ fn llama_cpp_streams() {
     let whole: Value = serde_json::from_slice(&whole).unwrap();
     assert_eq!((&whole["object"], &whole["usage"]["completion_tokens"]), (&json!("text_completion"), &json!(6)));
     assert!(whole["choices"][0]["text"].as_str().unwrap().starts_with(",\n\n"));
+}
+
+/// The first token is the first text: neither the head of a stream nor a chunk that names the role alone.
+#[test]
+fn the_first_token_of_each_engine_is_its_first_text() {
+    for (name, engine, stream, first) in [
+        ("llama.cpp", Api::Messages, include_str!("fixtures/llama-messages.sse"), "Say"),
+        ("llama.cpp", Api::Chat, include_str!("fixtures/llama-chat.sse"), "Say"),
+        ("llama.cpp", Api::Completions, include_str!("fixtures/llama-completions.sse"), ","),
+        ("vLLM", Api::Chat, include_str!("fixtures/vllm-chat.sse"), "Hello"),
+        ("vLLM", Api::Messages, include_str!("fixtures/vllm-messages.sse"), "Hello"),
+        ("SGLang", Api::Chat, include_str!("fixtures/sglang-chat.sse"), "Hello"),
+    ] {
+        let clients = if engine == Api::Completions { &[Api::Completions][..] } else { &CLIENTS };
+        for client in clients {
+            let mut relay = Relay::new(&options(engine, *client, true)).unwrap();
+            let mut out = Vec::new();
+            let events: Vec<&str> = stream.split_inclusive("\n\n").collect();
+            let firsts: Vec<&&str> =
+                events.iter().filter(|e| relay.push(e.as_bytes(), &mut out).unwrap().first_token).collect();
+            let text = format!("\"{first}\"");
+            let expected = events.iter().find(|e| e.contains(&text) || e.contains(&format!("\"{first}\\n"))).unwrap();
+            assert_eq!(firsts, [expected], "{name} {engine:?} for {client:?}");
+            let (told, deltas) = (relay.seen().usage.output_tokens.unwrap(), relay.seen().deltas);
+            assert!(
+                relay.seen().ended && deltas <= told && told <= deltas + 1,
+                "{name}: {told} tokens, {deltas} deltas"
+            );
+        }
+    }
 }
 
 #[test]
