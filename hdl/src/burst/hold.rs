@@ -115,7 +115,7 @@ pub struct Hold<const H: usize> {
     r_best: DFF<Bits<4>>,
     r_worst: DFF<Bits<4>>,
     r_some: DFF<Bit>,
-    r_held_now: DFF<Bits<11>>,
+    r_full: DFF<Bit>,
     r_part: DFF<Bits<11>>,
     r_came_entry: DFF<Bits<10>>,
     r_came_generation: DFF<Bits<8>>,
@@ -159,7 +159,7 @@ impl<const H: usize> Logic for Hold<H> {
     fn update(&mut self) {
         dff_setup!(self, clock, r_granted, r_ring_head, r_entries, r_at, r_known, r_expired, r_turns_late, r_held_ms);
         dff_setup!(self, clock, r_is_head, r_is_tail, r_ring_empty, r_filled_now, r_best, r_worst, r_some);
-        dff_setup!(self, clock, r_came_entry, r_came_generation, r_put_empty, r_held_now, r_part);
+        dff_setup!(self, clock, r_came_entry, r_came_generation, r_put_empty, r_full, r_part);
         clock!(self, clock, jobs, words, nexts, befores, ring, heads, tails);
 
         // the pool
@@ -182,12 +182,12 @@ impl<const H: usize> Logic for Hold<H> {
         self.r_best.d.next = self.ends.best.val();
         self.r_worst.d.next = self.ends.worst.val();
         self.r_some.d.next = self.filled_now.val().any();
-        self.r_held_now.d.next = self.held_now.val();
+        self.r_full.d.next = self.held_now.val() == self.part.val();
         self.r_part.d.next = self.part.val();
         self.some.next = self.r_some.q.val();
         self.best.next = self.r_best.q.val();
         self.worst.next = self.r_worst.q.val();
-        self.full.next = self.r_held_now.q.val() == self.r_part.q.val();
+        self.full.next = self.r_full.q.val();
         self.left.next = self.r_part.q.val() - self.held_now.val();
 
         // phases 0 and 2: which entry; 3: the ends of its FIFO; 4 and 5: the end of the newcomer's

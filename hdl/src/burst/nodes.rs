@@ -149,7 +149,8 @@ pub struct Nodes<const N: usize, const B: usize> {
     s7_was_up: DFF<Bit>,
     s7_is_up: DFF<Bit>,
     s7_node: DFF<Bits<B>>,
-    s7_shifted: DFF<Bits<23>>,
+    s7_shifted: DFF<Bits<11>>,
+    s7_far: DFF<Bit>,
     s7_fine: DFF<Bits<3>>,
     s7_takes: DFF<Bit>,
     s7_free: DFF<Bits<9>>,
@@ -177,8 +178,10 @@ pub struct Nodes<const N: usize, const B: usize> {
     seen_free: Signal<Local, Bits<11>>,
     seen_empty: Signal<Local, Bits<11>>,
     coarse: Signal<Local, Bits<23>>,
-    shifted: Signal<Local, Bits<23>>,
+    by_eights: Signal<Local, Bits<23>>,
+    shifted: Signal<Local, Bits<11>>,
     beyond: Signal<Local, Bits<7>>,
+    high_bits: Signal<Local, Bit>,
     free_now: Signal<Local, Bits<9>>,
 }
 
@@ -189,7 +192,8 @@ impl<const N: usize, const B: usize> Logic for Nodes<N, B> {
         dff_setup!(self, clock, r_at, r_redirected, r_full, r_word, r_head, r_rate_min, r_rate_max);
         dff_setup!(self, clock, r_seen, s6_valid, s6_stirs, s6_node, s6_word, s6_head, s6_seen, s6_was_up, s7_valid);
         dff_setup!(
-            self, clock, s7_stirs, s7_serves, s7_was_up, s7_is_up, s7_node, s7_shifted, s7_fine, s7_takes, s7_free
+            self, clock, s7_stirs, s7_serves, s7_was_up, s7_is_up, s7_node, s7_shifted, s7_far, s7_fine, s7_takes,
+            s7_free
         );
         dff_setup!(self, clock, r_known, s7_open, s7_empty, s7_was);
         clock!(
@@ -348,7 +352,9 @@ impl<const N: usize, const B: usize> Logic for Nodes<N, B> {
         self.weight.next = bit_cast::<23, 18>(self.made.debt.val()) + bit_cast::<23, 22>(self.made.load.val());
         // shifted by eights here, by the rest in the clock after
         self.coarse.next = bit_cast::<23, 2>(self.s6_head.q.val().get_bits::<2>(12)) << 3;
-        self.s7_shifted.d.next = self.weight.val() >> self.coarse.val();
+        self.by_eights.next = self.weight.val() >> self.coarse.val();
+        self.s7_shifted.d.next = self.by_eights.val().get_bits::<11>(0);
+        self.s7_far.d.next = self.by_eights.val().get_bits::<12>(11).any();
         self.s7_fine.d.next = self.s6_head.q.val().get_bits::<3>(9);
         self.free_slots.next = self.slots.val() - self.made.used.val();
         self.s7_free.d.next = self.free_slots.val();
@@ -380,13 +386,12 @@ impl<const N: usize, const B: usize> Logic for Nodes<N, B> {
         // one more: its state, and what pools count
         self.views.state_write.next = self.s7_valid.q.val();
         self.views.state_node.next = self.s7_node.q.val();
-        self.shifted.next = self.s7_shifted.q.val() >> bit_cast::<23, 3>(self.s7_fine.q.val());
+        self.shifted.next = self.s7_shifted.q.val() >> bit_cast::<11, 3>(self.s7_fine.q.val());
         self.beyond.next = 0x7f.into();
         self.beyond.next = self.beyond.val() << bit_cast::<7, 3>(self.s7_fine.q.val());
         self.views.state.next = self.shifted.val().get_bits::<4>(0);
-        if self.s7_shifted.q.val().get_bits::<12>(11).any()
-            | (self.s7_shifted.q.val().get_bits::<7>(4) & self.beyond.val()).any()
-        {
+        self.high_bits.next = (self.s7_shifted.q.val().get_bits::<7>(4) & self.beyond.val()).any();
+        if self.s7_far.q.val() | self.high_bits.val() {
             self.views.state.next = 15.into();
         }
         self.free_now.next = 0.into();
