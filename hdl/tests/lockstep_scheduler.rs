@@ -55,7 +55,7 @@ fn proof(name: &str, world: World, cycles: usize, quiet: usize) -> World {
 fn proof_equals_the_twin_and_its_verilog() {
     let mut rng = Rng::new(82);
     let config = burst::stream::config(PROOF, false, &mut rng);
-    let world = proof("scheduler_proof", World::new(config, 20, 0, 83), 30_000, 8_000);
+    let world = proof("scheduler_proof", World::new(config, 20, 0, 83), 24_000, 6_000);
     println!("{:?}", world.tally);
     assert!(world.is_at_rest());
     let t = &world.tally;

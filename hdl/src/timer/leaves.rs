@@ -49,7 +49,8 @@ impl<const T: usize, const P: usize, const K: usize> Logic for Cells<T, P, K> {
     }
 }
 
-/// A mark for each of `N = 1 << B` nodes, and the lowest node that has one.
+/// A mark for each of `N = 1 << B` nodes, and the lowest node that has one: it is looked for in groups of eight, in two
+/// clocks.
 #[derive(LogicBlock, Default)]
 pub struct Marks<const N: usize, const B: usize> {
     /// Clock.
@@ -60,45 +61,69 @@ pub struct Marks<const N: usize, const B: usize> {
     pub set: Signal<In, Bit>,
     /// this one, if there is one of that number.
     pub node: Signal<In, Bits<8>>,
-    /// Takes the lowest one's away, if it is not marked in the same clock.
+    /// Takes that of `lowest` away, if `some` and if it is not marked in the same clock.
     pub take: Signal<In, Bit>,
-    /// Some node is marked,
+    /// Some node was marked two clocks ago,
     pub some: Signal<Out, Bit>,
-    /// this one, and none below it; 0 if none is.
+    /// this one, and none below it; 0 if none was.
     pub lowest: Signal<Out, Bits<B>>,
-    _marks: u128,
+    _marked: u128,
+    /// Lowest mark of the clock before.
+    _found: Option<u32>,
 }
 
 impl<const N: usize, const B: usize> Logic for Marks<N, B> {
     fn update(&mut self) {
         const { assert!(N == 1 << B && N <= 128, "a mark for each node") };
         if self.clock.pos_edge() {
-            if self.take.val() {
-                self._marks &= self._marks.wrapping_sub(1);
+            let found = (self._marked != 0).then(|| self._marked.trailing_zeros());
+            if self.take.val() && self.some.val() {
+                self._marked &= !(1 << self.lowest.val().index());
             }
             if self.set.val() && self.node.val().index() < N {
-                self._marks |= 1 << self.node.val().index();
+                self._marked |= 1 << self.node.val().index();
             }
+            self.some.next = self._found.is_some();
+            self.lowest.next = u64::from(self._found.unwrap_or(0)).into();
+            self._found = found;
             if self.reset.val() {
-                self._marks = 0;
+                (self._marked, self._found) = (0, None);
+                self.some.next = false;
+                self.lowest.next = 0.into();
             }
         }
-        self.some.next = self._marks != 0;
-        self.lowest.next = if self._marks == 0 { 0 } else { u64::from(self._marks.trailing_zeros()) }.into();
     }
     fn connect(&mut self) {
         self.some.connect();
         self.lowest.connect();
     }
     fn hdl(&self) -> Verilog {
+        let (group, groups) = (N.min(8), N.div_ceil(8));
+        let (top, last_bit) = (N - 1, B - 1);
+        let first = |g: usize| {
+            (0..group)
+                .rev()
+                .map(|k| {
+                    let node = g * group + k;
+                    format!("  if (marked[{node}]) low[{}:{}] <= {B}'d{node};\n", (g + 1) * B - 1, g * B)
+                })
+                .collect::<String>()
+        };
+        let groups_text: String = (0..groups)
+            .map(|g| format!("  some_of[{g}] <= |marked[{}:{}];\n{}", (g + 1) * group - 1, g * group, first(g)))
+            .collect();
+        let choice: String = (0..groups)
+            .rev()
+            .map(|g| format!("  if (some_of[{g}]) lowest <= low[{}:{}];\n", (g + 1) * B - 1, g * B))
+            .collect();
+        let (groups_top, low_top) = (groups - 1, groups * B - 1);
         Verilog::Custom(format!(
-            "reg [{top}:0] marks;\ninteger k;\ninitial marks = 0;\n\
-             always @(posedge clock) begin\n  if (take) marks[lowest] <= 1'b0;\n  \
-             if (set && node < {N}) marks[node[{b}:0]] <= 1'b1;\n  if (reset) marks <= 0;\nend\n\
-             always @(*) begin\n  some = |marks;\n  lowest = 0;\n  \
-             for (k = {top}; k >= 0; k = k - 1) if (marks[k]) lowest = k[{b}:0];\nend\n",
-            top = N - 1,
-            b = B - 1
+            "reg [{top}:0] marked;\nreg [{groups_top}:0] some_of;\nreg [{low_top}:0] low;\n\
+             initial begin\n  marked = 0;\n  some_of = 0;\n  low = 0;\n  some = 0;\n  lowest = 0;\nend\n\
+             always @(posedge clock) begin\n  if (take && some) marked[lowest] <= 1'b0;\n  \
+             if (set && node < {N}) marked[node[{last_bit}:0]] <= 1'b1;\n{groups_text}  \
+             some <= |some_of;\n  lowest <= 0;\n{choice}  \
+             if (reset) begin\n    marked <= 0;\n    some_of <= 0;\n    some <= 0;\n    lowest <= 0;\n  end\nend\n"
         ))
     }
 }

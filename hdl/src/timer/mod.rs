@@ -12,8 +12,8 @@ use rust_hdl::prelude::*;
 
 /// Events behind a bind for which what `binds_due` shows does not yet know of it.
 ///
-/// A bind is taken at clock t and stands at `burst` in t + 1; what is offered in clock t + 6 k was shown in the clock before.
-pub const BLIND_EVENTS: usize = ((DUE_CLOCKS + 2).div_ceil(INTERVAL_CLOCKS) - 1) as usize;
+/// A bind is taken at clock t and stands at `burst` in t + 1; what is offered in clock t + 6 k was shown two clocks before.
+pub const BLIND_EVENTS: usize = ((DUE_CLOCKS + 3).div_ceil(INTERVAL_CLOCKS) - 1) as usize;
 
 // What stands in `update` and in the leaves as literals.
 const _: () = assert!(word::VISIT_GAP == 0xd48 && word::CLOCKS_PER_MS == 0xd49 && CATCH_UP_MS == 512);
@@ -140,6 +140,7 @@ pub struct Timer<
     o_code: DFF<Bits<3>>,
     o_index: DFF<Bits<16>>,
     r_blind: [DFF<Bits<8>>; BLIND_EVENTS],
+    r_due: DFF<Bits<8>>,
     r_last: DFF<Bits<3>>,
     b_valid: DFF<Bit>,
     b_pool: DFF<Bits<3>>,
@@ -149,8 +150,10 @@ pub struct Timer<
     clocks_next: Signal<Local, Bits<20>>,
     ms_over: Signal<Local, Bit>,
     owed: Signal<Local, Bits<16>>,
+    first_ms: Signal<Local, Bits<16>>,
     elapsed: Signal<Local, Bits<32>>,
-    back: Signal<Local, Bits<13>>,
+    at_next: Signal<Local, Bits<13>>,
+    at_least: Signal<Local, Bits<13>>,
     makes: Signal<Local, Bit>,
     there: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
@@ -198,7 +201,7 @@ impl<
             r_index
         );
         dff_setup!(self, clock, r_slot, r_going, r_gone_node, r_gap, o_valid, o_code, o_index, r_last, b_valid, b_pool);
-        dff_setup!(self, clock, b_bit);
+        dff_setup!(self, clock, b_bit, r_due);
         clock!(self, clock, marks);
         for i in 0..BLIND_EVENTS {
             self.r_blind[i].clock.next = self.clock.val();
@@ -222,12 +225,16 @@ impl<
             self.r_clocks.d.next = 0.into();
         }
         self.owed.next = self.r_owed_ms.q.val();
-        if self.ms_ready.val() {
-            self.owed.next = 0.into();
+        self.first_ms.next = 0.into();
+        if self.ms_over.val() {
+            self.first_ms.next = 1.into();
+            if !self.r_owed_ms.q.val().all() {
+                self.owed.next = self.r_owed_ms.q.val() + 1;
+            }
         }
         self.r_owed_ms.d.next = self.owed.val();
-        if self.ms_over.val() & !self.owed.val().all() {
-            self.r_owed_ms.d.next = self.owed.val() + 1;
+        if self.ms_ready.val() {
+            self.r_owed_ms.d.next = self.first_ms.val();
         }
         self.ms_valid.next = self.tick_valid.val();
         self.ms_elapsed.next = self.tick_elapsed_ms.val();
@@ -240,15 +247,16 @@ impl<
         // a round begins: how much time it makes up for
         self.elapsed.next = self.now_ms.val() - self.r_until.q.val();
         self.r_elapsed.d.next = self.elapsed.val();
-        self.back.next = 511.into();
-        if !self.r_elapsed.q.val().get_bits::<23>(9).any() {
-            self.back.next = self.r_elapsed.q.val().get_bits::<13>(0) - 1;
-        }
+        self.at_next.next = self.r_until.q.val().get_bits::<13>(0) + 1;
+        self.at_least.next = self.now_ms.val().get_bits::<13>(0) - 511;
         if (self.r_stage.q.val() == 0) & !self.o_valid.q.val() & (self.now_ms.val() != self.r_until.q.val()) {
             self.r_stage.d.next = 1.into();
         }
         if self.r_stage.q.val() == 1 {
-            self.r_at.d.next = self.now_ms.val().get_bits::<13>(0) - self.back.val();
+            self.r_at.d.next = self.at_next.val();
+            if self.r_elapsed.q.val().get_bits::<23>(9).any() {
+                self.r_at.d.next = self.at_least.val();
+            }
             self.r_until.d.next = self.now_ms.val();
             self.r_stage.d.next = 2.into();
         }
@@ -288,7 +296,8 @@ impl<
         self.at_slot.low.next = self.r_index.q.val().get_bits::<C>(0);
         self.last_ms.next = self.r_at.q.val() == self.r_until.q.val().get_bits::<13>(0);
 
-        // the next visit is made when the one before has been taken, of what has been told up to that
+        // the next visit is made when the one before has been taken, of what has been told up to that (a mark shows two
+        // clocks after its event is known, and events are six apart)
         self.makes.next = !self.o_valid.q.val() & (self.r_stage.q.val() >= 2);
         self.there.next = true;
         self.ends.next = true;
@@ -372,7 +381,8 @@ impl<
             self.blind.next = self.blind.val() | self.r_blind[i].q.val();
         }
         self.seeing.next = !self.blind.val();
-        self.next_pool.due.next = self.binds_due.val() & self.seeing.val();
+        self.r_due.d.next = self.binds_due.val() & self.seeing.val();
+        self.next_pool.due.next = self.r_due.q.val();
         self.next_pool.last.next = self.r_last.q.val();
         self.b_valid.d.next = self.next_pool.some.val();
         self.b_pool.d.next = self.next_pool.pool.val();
@@ -400,6 +410,7 @@ impl<
             self.r_going.d.next = false;
             self.r_gap.d.next = 0.into();
             self.o_valid.d.next = false;
+            self.r_due.d.next = 0.into();
             self.r_last.d.next = 7.into();
             self.b_valid.d.next = false;
             for i in 0..BLIND_EVENTS {

@@ -202,7 +202,7 @@ impl World {
             self.event(&event, seen.wait_clocks);
         }
         if let Some(shown) = &seen.shown {
-            assert_eq!(self.due.pop_front(), Some((shown.clone(), self.clock)));
+            assert_eq!(self.due.pop_front(), Some((*shown, self.clock)));
         } else {
             assert!(self.due.front().is_none_or(|(_, clock)| *clock > self.clock), "{:?} is late", self.due.front());
         }
