@@ -5,9 +5,10 @@ mod burst;
 mod random;
 
 use burst::leaves::Leaves;
-use burst::program::{Ports, Program, Ran, Shown};
+use burst::program::{Ports, Program};
 use burst::stream::{config, Stream};
-use forebay_hdl::burst::{BoardBurst, FleetBurst, ProofBurst, INTERVAL_CLOCKS, LATENCY_CLOCKS};
+use burst::suite::{Case, EVENTS, STREAMS};
+use forebay_hdl::burst::{BoardBurst, FleetBurst, ProofBurst};
 use forebay_hdl_tools::lockstep::Lockstep;
 use forebay_spec::burst::{Sizes, BOARD, FLEET, PROOF};
 use random::Rng;
@@ -15,31 +16,12 @@ use rust_hdl::prelude::Block;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Every verdict and every number of a stream, the pools whose bind is due after each event, and the counts.
-fn equal(stream: &Stream, ran: &Ran) {
-    let mut shown = ran.shown.iter();
-    for (event, verdicts, _) in &stream.log {
-        for (second, verdict) in verdicts.iter().enumerate() {
-            let due = Shown::of(verdict, second == 1);
-            assert_eq!(shown.next(), Some(&due), "{event:?}");
-        }
-    }
-    assert_eq!(shown.next(), None);
-    assert_eq!(ran.binds_due.len(), stream.log.len());
-    for ((event, _, due), shown) in stream.log.iter().zip(&ran.binds_due) {
-        assert_eq!(shown, due, "binds that are due after {event:?}");
-    }
-    let counters = stream.counters();
-    let stale = (u64::from(ran.stale_releases), u64::from(ran.stale_nodes));
-    assert_eq!(stale, (counters.stale_release, counters.stale_node));
-}
-
 /// Ten million events with `FOREBAY_SLOW=1`, else 120,000.
 fn streams_of() -> (u64, usize) {
     if std::env::var("FOREBAY_SLOW").is_ok_and(|v| v == "1") {
         (50, 200_000)
     } else {
-        (6, 20_000)
+        (STREAMS, EVENTS)
     }
 }
 
@@ -48,39 +30,16 @@ fn against_twin<B: Block + Default>(sizes: Sizes, streams: u64, events: usize, b
     let program = Program::new::<B>();
     let mut marks = BTreeMap::new();
     for seed in 0..streams {
-        let mut rng = Rng::new(1_000 + seed);
-        let strict = seed % 3 == 2;
-        let config = config(sizes, strict, &mut rng);
-        let words = config.words();
-        let mut before = Stream::new(config.clone(), Rng::new(3_000 + seed));
-        before.run(2_000);
-        let mut stream = Stream::new(config, Rng::new(2_000 + seed));
-        stream.run(events);
-        let mut ports = |stream: &Stream| -> Vec<_> {
-            stream.log.iter().map(|(event, ..)| (pause(&mut rng), Ports::of(event))).collect()
-        };
-        let ran = program.run(&words, &ports(&before), &ports(&stream));
-        equal(&stream, &ran);
-        assert_eq!(ran.latency, [LATENCY_CLOCKS; 2]);
-        assert_eq!(ran.interval, [INTERVAL_CLOCKS; 2]);
-        let clears = 2 * sizes.tickets as u32;
-        assert!((clears..clears + 2 * INTERVAL_CLOCKS).contains(&ran.opens), "{}", ran.opens);
-        if stream.seen.evicted > 0 {
-            assert_eq!(ran.second_latency, [LATENCY_CLOCKS + 1; 2]);
+        let case = Case::new(sizes, seed, events);
+        let ran = case.run(&program, 0).expect("the program answers");
+        if let Some(difference) = case.differs(&ran) {
+            panic!("{}, stream {seed}: {difference}", sizes.name);
         }
-        stream.marks().into_iter().for_each(|(name, n)| *marks.entry(name).or_insert(0) += n);
+        case.stream.marks().into_iter().for_each(|(name, n)| *marks.entry(name).or_insert(0) += n);
     }
     println!("{}: {marks:?}", sizes.name);
     for (name, n) in marks {
         assert!(n > 0 || but_for.contains(&name.as_str()), "{name} never happened");
-    }
-}
-
-fn pause(rng: &mut Rng) -> u32 {
-    if rng.one_in(8) {
-        rng.below(20) as u32
-    } else {
-        0
     }
 }
 
@@ -101,7 +60,7 @@ fn leaves_equal_their_verilog() {
 #[test]
 fn proof_equals_its_verilog() {
     let mut rng = Rng::new(72);
-    let config = config(PROOF, false, &mut rng);
+    let config = config(PROOF, false, false, &mut rng);
     let mut words = config.words().into_iter();
     let mut stream = Stream::new(config, Rng::new(73));
     stream.run(10_000);

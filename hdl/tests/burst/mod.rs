@@ -2,3 +2,4 @@
 pub(crate) mod leaves;
 pub(crate) mod program;
 pub(crate) mod stream;
+pub(crate) mod suite;

@@ -158,39 +158,73 @@ pub(crate) struct Program(PathBuf);
 impl Program {
     pub(crate) fn new<B: Block + Default>() -> Self {
         let emitted = emit(&mut B::default(), "burst").expect("the block is emitted");
+        Self::of(&emitted.verilog, &emitted.top, "")
+    }
+
+    /// A netlist of it with a port `mutant`, whose number says which of its mutants it is; 0 is the scheduler itself.
+    #[allow(dead_code)] // of the example `mutants`
+    pub(crate) fn of_mutants(verilog: &str, top: &str) -> Self {
+        Self::of(verilog, top, "top.mutant = argc > 1 ? atoi(argv[1]) : 0;")
+    }
+
+    fn of(verilog: &str, top: &str, select: &str) -> Self {
         let shim = MAIN.replace("RECORD_WORDS", &RECORD_WORDS.to_string());
-        let shim = shim.replace("DUE_CLOCKS", &DUE_CLOCKS.to_string());
-        let job = VerilateJob { shim, program: true, ..VerilateJob::new(&emitted.verilog, &emitted.top, "Vburst") };
+        let shim = shim.replace("DUE_CLOCKS", &DUE_CLOCKS.to_string()).replace("SELECT", select);
+        let job = VerilateJob { shim, program: true, ..VerilateJob::new(verilog, top, "Vburst") };
         Program(verilate(&job).expect("Verilator builds it").program)
     }
 
     /// Configures the block, gives it the events of `before`, of which nothing is told, and resets it while the last of
-    /// them are under way; then offers each event so many clocks after the one before was taken.
-    pub(crate) fn run(&self, words: &[(u16, u32)], before: &[(u32, Ports)], events: &[(u32, Ports)]) -> Ran {
-        let mut child =
-            Command::new(&self.0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+    /// them are under way; then offers each event so many clocks after the one before was taken. An error if the block
+    /// takes no more events, or answers what it was not asked. `mutant` is 0 where there are none.
+    pub(crate) fn run(
+        &self,
+        mutant: usize,
+        words: &[(u16, u32)],
+        before: &[(u32, Ports)],
+        events: &[(u32, Ports)],
+    ) -> std::io::Result<Ran> {
+        let mut command = Command::new(&self.0);
+        let mut child = command.arg(mutant.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take().expect("a pipe");
-        let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
+        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
         let input = input(words, before, events);
         let writer = std::thread::spawn(move || {
             let mut stdin = BufWriter::new(stdin);
-            input.iter().for_each(|word| stdin.write_all(&word.to_le_bytes()).expect("the program reads"));
+            input.iter().try_for_each(|word| stdin.write_all(&word.to_le_bytes()))?;
+            stdin.flush()
         });
-        let mut word = move || {
-            let mut bytes = [0; 4];
-            answers.read_exact(&mut bytes).map(|()| u32::from_le_bytes(bytes)).expect("the program answers")
-        };
-        let mut shown = Vec::new();
-        while word() != 0 {
-            shown.push(Shown::read(&std::array::from_fn(|_| word())));
+        let ran = answer(answers, events.len());
+        let written = writer.join().expect("the writer ends");
+        let ended = child.wait()?;
+        if !ended.success() {
+            return Err(std::io::Error::other(format!("the program stopped: {ended}")));
         }
-        let [latency, second_latency, interval] = [(); 3].map(|()| [word(), word()]);
-        let (opens, [stale_releases, stale_nodes]) = (word(), [word(), word()]);
-        let binds_due = events.iter().map(|_| word()).collect();
-        writer.join().expect("all was written");
-        assert!(child.wait().expect("the program ends").success());
-        Ran { shown, latency, second_latency, interval, opens, stale_releases, stale_nodes, binds_due }
+        written.and(ran)
     }
+}
+
+/// Reads all that a program tells.
+fn answer(mut answers: impl Read, events: usize) -> std::io::Result<Ran> {
+    let mut word = move || {
+        let mut bytes = [0; 4];
+        answers.read_exact(&mut bytes).map(|()| u32::from_le_bytes(bytes))
+    };
+    let mut shown = Vec::new();
+    while word()? != 0 {
+        let mut words = [0; SHOWN_WORDS];
+        for place in &mut words {
+            *place = word()?;
+        }
+        shown.push(Shown::read(&words));
+    }
+    let latency = [word()?, word()?];
+    let second_latency = [word()?, word()?];
+    let interval = [word()?, word()?];
+    let opens = word()?;
+    let (stale_releases, stale_nodes) = (word()?, word()?);
+    let binds_due = (0..events).map(|_| word()).collect::<Result<_, _>>()?;
+    Ok(Ran { shown, latency, second_latency, interval, opens, stale_releases, stale_nodes, binds_due })
 }
 
 fn input(words: &[(u16, u32)], before: &[(u32, Ports)], events: &[(u32, Ports)]) -> Vec<u32> {
@@ -230,11 +264,12 @@ struct Range {
     }
 };
 
-int main() {
+int main(int argc, char** argv) {
     answers = fdopen(dup(1), "wb");
     dup2(2, 1);
     VerilatedContext context;
     Vburst top{&context};
+    SELECT
     uint32_t clocks = 0;
     bool quiet = true;
     Range latency, second, interval;

@@ -8,10 +8,10 @@ use forebay_spec::burst::{
 use forebay_spec::{Disposition, Field, Kind, PuntReason, Record, RejectReason};
 use std::collections::BTreeMap;
 
-/// Several pools on overlapping nodes, tenants with tight limits, a watchdog that bites.
-pub(crate) fn config(sizes: Sizes, strict: bool, rng: &mut Rng) -> Config {
+/// Several pools on overlapping nodes, tenants with tight limits, a watchdog that bites; `varied` draws every register.
+pub(crate) fn config(sizes: Sizes, strict: bool, varied: bool, rng: &mut Rng) -> Config {
     let mut config = Config::one_pool(sizes, sizes.nodes, sizes.slots_per_node() as u16, 10_541, 20, strict);
-    let pools = sizes.pools.min(3);
+    let pools = if varied { sizes.pools } else { sizes.pools.min(3) };
     let hold = if strict { 0 } else { (sizes.hold / pools) as u16 };
     for (p, pool) in config.pools.iter_mut().enumerate() {
         // small parts, so that they are full now and then, and a large one
@@ -19,7 +19,7 @@ pub(crate) fn config(sizes: Sizes, strict: bool, rng: &mut Rng) -> Config {
         *pool = PoolRegisters::of(sizes.nodes as u32, 4, 3_000 << p, 20, if p < pools { part } else { 0 });
         pool.late_empty = rng.below(3) as u8;
         pool.late_tokens = rng.below(4_000) as u32;
-        if p == 1 {
+        if p % 4 == 1 {
             // the largest factors
             pool.decode = ShiftAdd { shift: [0, 0, 1], terms: 3 };
             pool.prompt = ShiftAdd { shift: [2, 0, 1], terms: 1 + rng.below(3) as u8 };
@@ -42,7 +42,36 @@ pub(crate) fn config(sizes: Sizes, strict: bool, rng: &mut Rng) -> Config {
     (config.fleet.fill_limit, config.fleet.run_limit) = (20, 90);
     config.fleet.hold_ms = 200 + rng.below(2_800) as u16;
     config.fleet.budget_ms = 300 + rng.below(1_000) as u16;
+    if varied {
+        vary(&mut config, strict, rng);
+    }
     config
+}
+
+/// Registers of all magnitudes: rates that two slots suffice to learn, limits that are reached by their low bits.
+fn vary(config: &mut Config, strict: bool, rng: &mut Rng) {
+    let any = |rng: &mut Rng, bits: u64| (rng.next() >> 32) as u32 & ((1 << (1 + rng.below(bits))) - 1);
+    let slots_most = config.sizes.slots_per_node() as u64;
+    let pools = config.sizes.pools as u64;
+    for node in &mut config.nodes {
+        let rate = 2_000 + any(rng, 16);
+        let (slots, serves) = (1 + rng.below(slots_most), 1 + rng.below((1 << pools) - 1));
+        *node = NodeRegisters::of(slots as u16, rate, 12 + rng.below(60) as u32, serves as u8, strict);
+        node.rate_max = rate + any(rng, 16);
+        node.rate_min = rate - rng.below(u64::from(rate) / 2) as u32;
+        node.decode_shift = rng.below(7) as u8;
+    }
+    for bank in &mut config.thresholds {
+        *bank = std::array::from_fn(|_| any(rng, 31));
+        bank.sort_unstable();
+    }
+    for limit in config.limits.iter_mut().skip(1).step_by(2) {
+        *limit = TenantLimits { requests: 1 + any(rng, 4) as u16, tokens: 1_000 + any(rng, 22) };
+    }
+    (config.fleet.fill_limit, config.fleet.run_limit) = (1 + any(rng, 9) as u16, 1 + any(rng, 9) as u16);
+    config.fleet.budget_ms = any(rng, 12) as u16;
+    config.fleet.late_margin_ms = any(rng, 10) as u16;
+    config.fleet.kv_full_percent = 40 + rng.below(60) as u8;
 }
 
 /// What a stream came across, beside what the twin counts.
@@ -81,14 +110,14 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(config: Config, rng: Rng) -> Self {
+    pub(crate) fn new(config: Config, mut rng: Rng) -> Self {
         let mut stream = Stream {
             burst: Burst::new(config).expect("a sound configuration"),
             log: Vec::new(),
             seen: Seen::default(),
             timer: Timer::default(),
+            now_ms: (rng.next() >> 32) as u32,
             rng,
-            now_ms: 0,
             next_id: 0,
             calm: false,
             slots: BTreeMap::new(),
@@ -242,9 +271,11 @@ impl Stream {
     }
 
     fn request(&mut self) -> Input {
+        // a node of few slots is busy for long only with large prompts
+        let few = self.burst.sizes().slots_per_node() < 8;
         let rng = &mut self.rng;
         self.next_id += 1;
-        let id = (self.next_id >> 16, self.next_id);
+        let id = ((rng.next() >> 32) as u32, self.next_id);
         if rng.one_in(3) && !self.refused.is_empty() {
             let record = self.refused.swap_remove(rng.below(self.refused.len() as u64) as usize);
             let retry = rng.below(2) as u8;
@@ -258,11 +289,13 @@ impl Stream {
         // prompts of all magnitudes, up to more than their width
         record.body_bytes = ((rng.next() >> 39) as u32) >> rng.below(26);
         if self.calm {
-            record.body_bytes = 800 + rng.below(6_000) as u32;
+            record.body_bytes = 800 + rng.below(if few { 60_000 } else { 6_000 }) as u32;
         }
         record.max_tokens =
             (rng.next() >> 32) as u32 >> (if rng.one_in(8) { rng.below(32) } else { 19 + rng.below(13) });
-        let tenants = (self.burst.sizes().tenants as u64 + 2).min(12);
+        // mostly a few, so that they come up against their limits
+        let most = if rng.one_in(8) { 255 } else { 12 };
+        let tenants = (self.burst.sizes().tenants as u64 + 2).min(most);
         record.tenant = Some(rng.below(tenants) as u8).filter(|_| !rng.one_in(7));
         record.model = Some(rng.below(255) as u8).filter(|_| !rng.one_in(5));
         record.retry = if rng.one_in(6) { rng.below(256) as u8 } else { 0 };
