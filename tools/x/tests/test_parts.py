@@ -13,6 +13,7 @@ import base  # noqa: E402
 import clients  # noqa: E402
 import deb  # noqa: E402
 import licences  # noqa: E402
+import mutate
 import netlist  # noqa: E402
 import rtl  # noqa: E402
 import step  # noqa: E402
@@ -146,6 +147,28 @@ class Levels(unittest.TestCase):
     def test_a_loop_is_an_error(self):
         with self.assertRaises(ValueError):
             self.levels(cell("LUT2", 3, A=4), cell("LUT2", 4, A=3))
+
+
+class Mutants(unittest.TestCase):
+    SOURCE = ["module burst_hold(clock);", "    if (a | b) begin", "endmodule"]
+
+    def test_a_fault_is_told_without_numbers_that_change(self):
+        line = "mutate -mode cnot0 -module burst -cell $flatten\\hold.\\ends.$procmux$12[3:1] -port Y -portbit 2 -ctrlbit 1 -src block.v:2.9-2.13"
+        found = mutate.parse(line, self.SOURCE)
+        self.assertEqual(found.key, "hold: `if (a \\| b) begin` choice Y[3]: inverted where bit 2 is 0")
+        register = "mutate -mode inv -module burst -cell $auto$ff.cc:337:slice$9 -port Q -portbit 0 -src block.v:2.1-2.2"
+        self.assertEqual(mutate.parse(register, self.SOURCE).key, "hold: `if (a \\| b) begin` register Q[0]: inverted")
+
+    def test_survivors_need_reasons_and_reasons_survivors(self):
+        mutants = [mutate.Mutant("", "hold", f"fault {n}") for n in range(mutate.COUNT)]
+        outcome = [(n != 7, "0", "event 1: verdict None") for n in range(mutate.COUNT)]
+        self.assertEqual(mutate.faults(mutants, outcome, {"hold: fault 7": "why"}), [])
+        self.assertIn("no reason", mutate.faults(mutants, outcome, {})[0])
+        self.assertIn("does not survive", mutate.faults(mutants, outcome, {"hold: fault 7": "", "hold: fault 8": ""})[0])
+        many = [(False, "", "")] * mutate.COUNT
+        self.assertIn("have a gap", mutate.faults(mutants, many, {mutant.key: "" for mutant in mutants})[0])
+        self.assertEqual(mutate.by_what("event 3: binds due 1"), "binds that are due")
+        self.assertEqual(mutate.by_what("the program stopped: 5"), "no answer at all")
 
 
 class Table(unittest.TestCase):
