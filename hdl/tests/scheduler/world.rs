@@ -119,7 +119,7 @@ impl World {
         let rng = &mut self.rng;
         if self.offered.tick.is_none() && rng.one_in(60 * rate) {
             // rarely more than a round makes up for
-            let most = if rng.one_in(40) { 900 } else { 16 };
+            let most = if rng.one_in(40) { 200 } else { 16 };
             self.offered.tick = Some(1 + (rng.below(most) >> rng.below(5)) as u16);
         }
         if self.offered.switch.is_none() && rng.one_in(50 * rate) {
