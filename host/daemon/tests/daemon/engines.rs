@@ -104,7 +104,7 @@ async fn b09_none_alive_is_a_503_with_a_wait() {
 async fn b71_an_engine_that_never_answers_harms_nobody_else() {
     let hangs = Fake::stall(b"").await;
     let mut text =
-        "[limits]\nfirst_event_timeout_ms = 50\nprobe_interval_ms = 0\nbreaker_open_ms = 3600000\n".to_owned();
+        "[limits]\nfirst_event_timeout_ms = 500\nprobe_interval_ms = 0\nbreaker_open_ms = 3600000\n".to_owned();
     text += &engine("hangs", "messages", hangs.address);
     let mut others = Vec::new();
     for i in 0..3 {
