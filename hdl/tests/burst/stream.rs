@@ -48,10 +48,15 @@ pub(crate) fn config(sizes: Sizes, strict: bool, varied: bool, rng: &mut Rng) ->
     config
 }
 
-/// Registers of all magnitudes: rates that two slots suffice to learn, limits that are reached by their low bits.
+/// Registers of all magnitudes: rates that few slots suffice to learn, slots that are granted again soon, limits that are
+/// reached by their low bits, gains that keep the numbers of refusals within their range.
 fn vary(config: &mut Config, strict: bool, rng: &mut Rng) {
     let any = |rng: &mut Rng, bits: u64| (rng.next() >> 32) as u32 & ((1 << (1 + rng.below(bits))) - 1);
-    let slots_most = config.sizes.slots_per_node() as u64;
+    let factor = |rng: &mut Rng, least: u64| ShiftAdd {
+        shift: std::array::from_fn(|_| (least + rng.below(16 - least)) as u8),
+        terms: 1 + rng.below(3) as u8,
+    };
+    let slots_most = if rng.one_in(2) { 2 } else { config.sizes.slots_per_node() as u64 };
     let pools = config.sizes.pools as u64;
     for node in &mut config.nodes {
         let rate = 2_000 + any(rng, 16);
@@ -61,15 +66,27 @@ fn vary(config: &mut Config, strict: bool, rng: &mut Rng) {
         node.rate_min = rate - rng.below(u64::from(rate) / 2) as u32;
         node.decode_shift = rng.below(7) as u8;
     }
+    // one pool has nearly the whole buffer
+    let parts: u16 = config.pools.iter().map(|pool| pool.hold).sum();
+    let largest = rng.below(pools) as usize;
+    for (p, pool) in config.pools.iter_mut().enumerate() {
+        pool.hold = if strict { 0 } else { pool.hold.min(1 + rng.below(2) as u16) };
+        if p == largest && !strict {
+            pool.hold = parts - 2 * (pools as u16 - 1).min(parts / 2);
+        }
+        (pool.prompt, pool.decode) = (factor(rng, 2), factor(rng, 4));
+        pool.gain_one = 1 + any(rng, 16);
+        (pool.gain_min, pool.gain_max) = (1 + pool.gain_one / 4, pool.gain_one * 8);
+    }
     for bank in &mut config.thresholds {
         *bank = std::array::from_fn(|_| any(rng, 31));
         bank.sort_unstable();
     }
     for limit in config.limits.iter_mut().skip(1).step_by(2) {
-        *limit = TenantLimits { requests: 1 + any(rng, 4) as u16, tokens: 1_000 + any(rng, 22) };
+        *limit = TenantLimits { requests: 1 + any(rng, 7) as u16, tokens: 1_000 + any(rng, 22) };
     }
     (config.fleet.fill_limit, config.fleet.run_limit) = (1 + any(rng, 9) as u16, 1 + any(rng, 9) as u16);
-    config.fleet.budget_ms = any(rng, 12) as u16;
+    (config.fleet.budget_ms, config.fleet.budget) = (any(rng, 12) as u16, factor(rng, 2));
     config.fleet.late_margin_ms = any(rng, 10) as u16;
     config.fleet.kv_full_percent = 40 + rng.below(60) as u8;
 }
@@ -232,6 +249,7 @@ impl Stream {
             38..=39 => self.withdraw(),
             40 if self.calm && !self.rng.one_in(8) => Input::Switch { bank: true },
             40 => self.node(),
+            41 if self.rng.one_in(8) => return self.tenant_quiet(),
             41..=44 => self.visit(),
             45..=47 => Input::Bind { pool: self.rng.below((self.burst.sizes().pools as u64 + 1).min(8)) as u8 },
             48 => Input::Switch { bank: self.rng.one_in(2) },
@@ -362,6 +380,14 @@ impl Stream {
             }
         }
         Input::Node { node, change }
+    }
+
+    /// So many visits of a tenant that it no longer counts as refused of late.
+    fn tenant_quiet(&mut self) {
+        let tenant = self.rng.below(12) as u8;
+        for _ in 0..8 + self.rng.below(9) {
+            self.apply(Input::Visit(Visit::Tenant(tenant)));
+        }
     }
 
     fn visit(&mut self) -> Input {
