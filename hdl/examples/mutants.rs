@@ -26,7 +26,7 @@ type Death = Option<(u64, String)>;
 /// Events of a first short stream, which most mutants do not survive.
 const FIRST_EVENTS: usize = 1_500;
 /// Events of each stream for those that do: the beginning of what the equality tests run.
-const EVENTS: usize = 3_000;
+const EVENTS: usize = 10_000;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
