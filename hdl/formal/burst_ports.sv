@@ -29,9 +29,6 @@
 `ifndef FAULT_RETRY
 `define FAULT_RETRY 0
 `endif
-`ifndef FAULT_RECOMMENDED
-`define FAULT_RECOMMENDED 0
-`endif
 
 module burst_ports(
     input wire clock, input wire reset,
@@ -46,7 +43,7 @@ module burst_ports(
 
     wire out_ready, out_valid, evicted, has_level, redirected;
     wire [31:0] out_seq, stale_releases, stale_nodes;
-    wire [15:0] connection, out_index, out_slot, out_retry, out_recommended;
+    wire [15:0] connection, out_index, out_slot, out_retry, recommended;
     wire [2:0] out_action, level;
     wire [4:0] reason;
     wire [5:0] out_node;
@@ -55,7 +52,7 @@ module burst_ports(
     wire ready = out_ready ^ `FAULT_READY, valid = out_valid ^ `FAULT_VALID;
     wire [31:0] seq = out_seq ^ `FAULT_SEQ;
     wire [15:0] index = out_index ^ `FAULT_INDEX, slot = out_slot ^ `FAULT_SLOT;
-    wire [15:0] retry = out_retry ^ `FAULT_RETRY, recommended = out_recommended & ~`FAULT_RECOMMENDED;
+    wire [15:0] retry = out_retry ^ `FAULT_RETRY;
     wire [2:0] action = out_action ^ `FAULT_ACTION;
     wire [5:0] node = out_node ^ `FAULT_NODE;
 
@@ -68,7 +65,7 @@ module burst_ports(
         .verdict_connection(connection), .verdict_index(out_index), .verdict_action(out_action), .verdict_reason(reason),
         .verdict_has_level(has_level), .verdict_level(level), .verdict_node(out_node), .verdict_slot(out_slot),
         .verdict_generation(generation), .verdict_redirected(redirected), .verdict_held_ms(held_ms),
-        .verdict_retry_after_ms(out_retry), .verdict_recommended(out_recommended), .binds_due(due),
+        .verdict_retry_after_ms(out_retry), .verdict_recommended(recommended), .binds_due(due),
         .stale_release_count(stale_releases), .stale_node_count(stale_nodes));
 
     // the events of the last clocks: place k was taken k clocks ago, if nothing was reset since
@@ -120,12 +117,8 @@ module burst_ports(
         if (ready) assert (since == 15 | since == `INTERVAL);
         if (since == `INTERVAL) assert (ready);
 `endif
-`ifdef record_verdict
-        // a request gets one verdict of its own, `LATENCY clocks behind it
-        if (was_taken[`LATENCY] & request) assert (own);
-`endif
 `ifdef own_verdict
-        // and no verdict comes but of an event `LATENCY clocks before, of a kind that may give one
+        // no verdict comes but of an event `LATENCY clocks before, of a kind that may give one
         if (own) assert (was_taken[`LATENCY] & (request | kind == BIND | kind == VISIT));
 `endif
 `ifdef own_seq
@@ -140,9 +133,6 @@ module burst_ports(
 `endif
 `ifdef retry_after
         if (valid & action == REFUSE) assert (retry >= 20 & retry <= 8000);
-`endif
-`ifdef recommended
-        if (valid & action == REFUSE) assert (recommended >= 1);
 `endif
 `ifdef admit
         // I13: at most one grant an event, by a request or a bind alone; the slot is one of the node

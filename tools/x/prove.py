@@ -44,9 +44,13 @@ PROPERTIES = [
     Property("own_verdict", "a verdict comes only `LATENCY_CLOCKS` behind an event of a kind that may give one", (*STATE, "slots"), 30, "VALID=1"),
     Property("own_seq", "it bears the number of that event", (*STATE, "slots"), 30, "SEQ=1"),
     Property("lost", "only a visit of a slot loses a request, and of that slot", (*STATE, "slots"), 30, "SLOT=1"),
+    Property("hold", "only a request or a visit of a slot puts one into the buffer", (*STATE, "slots"), 30, "ACTION=5"),
+    Property("admit", "I13: only a request or a bind grants, at most one slot an event, and one of the node named", STATE, 30, "NODE=1"),
+    Property("evicted", "a request is put out for another only where that is held, a clock behind it", (*STATE, "slots"), 30, "ACTION=1"),
     Property("retry_after", "`retry_after_ms` of a refusal is in 20 to 8,000", (*REST, *(f"promises.{part}" for part in PROMISE)), 30, "RETRY=16384"),
     Property("in_flight", "`recommended_concurrency` is above what its tenant has in flight", ("answers.share",), 24, "RECOMMENDED=1", 24, "burst_answers"),
     Property("in_flight_limit", "at a limit of the tenant it is not below that", ("answers.share",), 24, "RECOMMENDED=65535", 24, "burst_answers"),
+    Property("own_request", "of a request it bears connection and position", (*STATE, "slots"), 30, "INDEX=1"),
 ]
 
 HEAD = f"""# Proofs: what holds of the burst scheduler, whatever comes
@@ -146,7 +150,7 @@ def page(block):
 
 NOT_PROVED = """
 Not proved, but tested against the twin on every event: what needs the state of nodes, tenants and the buffer, that is I1 to I11 but for
-the parts above, the FIFO order, and that a slot is granted once a generation.
+the parts above, the FIFO order, that each request gets a verdict, and that a slot is granted once a generation.
 """
 
 
