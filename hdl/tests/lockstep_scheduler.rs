@@ -54,7 +54,7 @@ fn proof(name: &str, world: World, cycles: usize, quiet: usize) -> World {
 #[test]
 fn proof_equals_the_twin_and_its_verilog() {
     let mut rng = Rng::new(82);
-    let config = burst::stream::config(PROOF, false, &mut rng);
+    let config = burst::stream::config(PROOF, false, false, &mut rng);
     let world = proof("scheduler_proof", World::new(config, 20, 0, 83), 24_000, 6_000);
     println!("{:?}", world.tally);
     assert!(world.is_at_rest());
@@ -67,7 +67,7 @@ fn proof_equals_the_twin_and_its_verilog() {
 #[test]
 fn ticks_of_its_own_are_counted_in_clocks() {
     let mut rng = Rng::new(84);
-    let config = burst::stream::config(PROOF, true, &mut rng);
+    let config = burst::stream::config(PROOF, true, false, &mut rng);
     let world = proof("scheduler_proof", World::new(config, 9, 150, 85), 8_000, 1_000);
     let t = &world.tally;
     println!("{t:?}");
