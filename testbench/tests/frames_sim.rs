@@ -77,7 +77,7 @@ fn our_captures_give_equal_outputs() {
 #[test]
 fn third_party_captures_give_equal_outputs() {
     let Some(data) = data("third_party_captures_give_equal_outputs") else { return };
-    WIDTHS.map(|front| third_party_captures(&data, front()));
+    WIDTHS.into_iter().for_each(|front| third_party_captures(&data, front()));
 }
 
 fn third_party_captures(data: &std::path::Path, mut sim: SimFrames) {
@@ -125,7 +125,7 @@ fn give(c: &mut Choices<'_>, both: &mut Both<'_>, traffic: &Traffic, times: bool
 
 #[test]
 fn generated_connections_give_equal_outputs() {
-    WIDTHS.map(|front| generated_connections(front()));
+    WIDTHS.into_iter().for_each(|front| generated_connections(front()));
 }
 
 fn generated_connections(sim: SimFrames) {
@@ -153,7 +153,7 @@ fn generated_connections(sim: SimFrames) {
 
 #[test]
 fn many_connections_back_to_back_give_equal_records() {
-    WIDTHS.map(|front| many_connections(front()));
+    WIDTHS.into_iter().for_each(|front| many_connections(front()));
 }
 
 fn many_connections(sim: SimFrames) {
@@ -180,7 +180,7 @@ fn many_connections(sim: SimFrames) {
 
 #[test]
 fn a_bundle_that_is_switched_between_frames_gives_equal_outputs() {
-    WIDTHS.map(|front| switches_between_frames(front()));
+    WIDTHS.into_iter().for_each(|front| switches_between_frames(front()));
 }
 
 fn switches_between_frames(sim: SimFrames) {
@@ -230,7 +230,7 @@ fn all_by(bundles: [&Bundle; 2], bank: bool, traffic: &Traffic, profile: Profile
 
 #[test]
 fn a_switch_between_the_beats_of_frames_changes_no_request() {
-    WIDTHS.map(|front| switches_between_beats(front()));
+    WIDTHS.into_iter().for_each(|front| switches_between_beats(front()));
 }
 
 fn switches_between_beats(sim: SimFrames) {

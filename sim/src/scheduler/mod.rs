@@ -148,7 +148,7 @@ impl SimScheduler {
             return Err(garbage(&format!("{event:?} where {:?} was taken", self.taken)));
         }
         let since = now - self.last_event;
-        if self.stats.events > 0 && since % u64::from(BURST_INTERVAL_CLOCKS) != 0 {
+        if self.stats.events > 0 && !since.is_multiple_of(u64::from(BURST_INTERVAL_CLOCKS)) {
             return Err(garbage(&format!("an interval of {since} clocks, which is none of {BURST_INTERVAL_CLOCKS}")));
         }
         if matches!(event.input, Input::Record(_)) {
