@@ -3,12 +3,13 @@
 //! Registers are set before requests come, never by an event. So a set-up that differs makes a new scheduler, and what
 //! is there is brought into it by events: what runs, engine by engine, then what is held, at the times at which it came.
 use super::device::DeviceState;
-use super::scheduler::{At, Node, Scheduler};
+use super::scheduler::{At, Job, Node, Scheduler};
 use super::Fleet;
 use crate::engine::Engine;
 use forebay_decide::burst::{Burst, Timer};
 use forebay_device::{BurstPair, Threaded};
 use forebay_spec::burst::{Action, Input, NodeChange, Release, ReleaseKind, Visit};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
 
 impl Scheduler {
@@ -47,11 +48,32 @@ impl Scheduler {
         }
         // nobody who is held came earlier, or is let go by its first visit
         self.now_ms = now_ms.wrapping_sub(hold_ms);
+        let again = self.unseat();
         self.seat(&before);
         self.line_up(now_ms, hold_ms);
         self.look();
         self.forget_seeds();
         self.bind();
+        for id in again {
+            self.gauges.asked.fetch_add(1, Relaxed);
+            self.ask(id);
+        }
+    }
+
+    /// Those that wait for another engine and whose slot was to be taken back: nobody takes it back any more, so it is
+    /// given back here, and they are to be decided again.
+    fn unseat(&mut self) -> Vec<u32> {
+        let waits = |job: &Job| matches!(job.at, At::Slot { .. } | At::Free) && job.waits();
+        let mut again: Vec<u32> = self.jobs.iter().filter(|(_, job)| waits(job)).map(|(id, _)| *id).collect();
+        again.sort_unstable();
+        for id in &again {
+            // its slot went with the scheduler of before
+            self.free(*id, At::Free, ReleaseKind::Cancel, 0);
+            if let Some(job) = self.jobs.get_mut(id) {
+                job.at = At::New;
+            }
+        }
+        again
     }
 
     /// Gives those that run a slot of their engine, without a prompt to work off if that is done.

@@ -51,6 +51,11 @@ impl Job {
         Job { want, at: At::New, level: 0, queue_ms: 0, answer, taken: None, failed: 0, shuns: false }
     }
 
+    /// Somebody waits for a decision.
+    pub(super) fn waits(&self) -> bool {
+        self.answer.is_some()
+    }
+
     /// No node has failed it.
     pub(super) fn forgive(&mut self) {
         (self.failed, self.shuns) = (0, false);

@@ -148,6 +148,27 @@ async fn what_runs_on_an_engine_that_a_reload_has_changed_runs_on_beside_the_sch
     settled(&decider, 0).await;
 }
 
+/// A request whose engine has failed it waits for its slot to be taken back; a set-up that comes before that knows nothing of it.
+#[tokio::test]
+async fn who_waits_for_another_engine_is_decided_again_by_another_set_up() {
+    let old = state("", 1, None);
+    let decider = Decider::start(old.fleet.clone(), Devices::default()).unwrap();
+    let (slot, mut place) = admitted(&decider, &old).await;
+    // the engine is gone, and comes back with the set-up
+    while !old.engines[0].is_gone() {
+        place.unreachable();
+    }
+    settled(&decider, 1).await;
+    let waiting = slot.again();
+    // that was taken in before the set-up comes
+    decider.status().await.unwrap();
+    old.engines[0].heard();
+    let new = state("[scheduler]\nhold_ms = 4000", 1, Some(&old));
+    decider.exchange(new.fleet.clone()).await.unwrap();
+    drop(waiting);
+    settled(&decider, 0).await;
+}
+
 #[tokio::test]
 async fn without_its_task_nobody_waits() {
     let state = state("", 1, None);
@@ -200,8 +221,13 @@ fn crowd(kind: u64, before: Option<&State>) -> State {
     State::new(Arc::new(config), before).unwrap()
 }
 
-/// The twin as a device that fails, or says something else, after so many events.
-struct Faulty(Burst, Option<Answer>, u32);
+/// The twin as a device that after so many events fails, or says something else.
+struct Faulty {
+    twin: Burst,
+    answer: Option<Answer>,
+    left: u32,
+    differs: bool,
+}
 
 impl BurstDevice for Faulty {
     fn name(&self) -> &'static str {
@@ -209,23 +235,24 @@ impl BurstDevice for Faulty {
     }
 
     fn give(&mut self, event: &Event) -> Result<(), DeviceError> {
-        let mut answer = Answer { seq: event.seq, verdicts: self.0.apply(event), binds_due: self.0.binds_due() };
-        self.2 -= 1;
-        match self.2 {
-            0 => return Err(DeviceError::Stuck { clocks: 6 }),
-            1 if event.seq & 1 == 1 => answer.seq += 1,
+        let verdicts = self.twin.apply(event);
+        let mut answer = Answer { seq: event.seq, verdicts, binds_due: self.twin.binds_due() };
+        self.left = self.left.saturating_sub(1);
+        match (self.left, self.differs) {
+            (0, false) => return Err(DeviceError::Stuck { clocks: 6 }),
+            (0, true) => answer.seq += 1,
             _ => {}
         }
-        self.1 = Some(answer);
+        self.answer = Some(answer);
         Ok(())
     }
 
     fn answer(&mut self) -> Result<Option<Answer>, DeviceError> {
-        Ok(self.1.take())
+        Ok(self.answer.take())
     }
 
     fn counters(&self) -> &Counters {
-        self.0.counters()
+        self.twin.counters()
     }
 }
 
@@ -276,9 +303,9 @@ async fn rules_and_sums_hold_in_a_crowd_with_engines_and_devices_that_fail_and_r
     let mut state = crowd(0, None);
     let made = AtomicU32::new(0);
     let devices = Devices::default().with("faulty", move |config| {
-        let events = 150 + 277 * (made.fetch_add(1, Relaxed) % 8);
-        let burst = Burst::new(config.clone()).map_err(|e| DeviceError::Garbage { what: e.to_string() })?;
-        Ok(Box::new(Faulty(burst, None, events)))
+        let number = made.fetch_add(1, Relaxed);
+        let twin = Burst::new(config.clone()).map_err(|e| DeviceError::Garbage { what: e.to_string() })?;
+        Ok(Box::new(Faulty { twin, answer: None, left: 150 + 100 * (number % 8), differs: number % 2 == 1 }))
     });
     let decider = Decider::start(state.fleet.clone(), devices).unwrap();
     let mut chance = 0x9E37_79B9_7F4A_7C15_u64;
