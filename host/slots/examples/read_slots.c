@@ -8,10 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static void *map(const char *path, size_t bytes, int write)
 {
+    struct stat there;
     int file = open(path, write ? O_RDWR : O_RDONLY);
+    if (file >= 0 && fstat(file, &there) == 0 && S_ISREG(there.st_mode) && (size_t)there.st_size < bytes) {
+        /* reading behind a file's end would end this process */
+        fprintf(stderr, "read_slots: %s has %lld bytes, %zu are needed\n", path, (long long)there.st_size, bytes);
+        exit(1);
+    }
     void *memory = file < 0 ? MAP_FAILED : mmap(NULL, bytes, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) {
         perror(path);

@@ -20,8 +20,9 @@ impl Area {
     /// Maps a part of a file to be read: shared memory, or a resource file of a PCI device.
     ///
     /// # Errors
-    /// When it cannot be mapped, or does not begin at a multiple of 64.
+    /// When the file is too short, it cannot be mapped, or does not begin at a multiple of 64.
     pub fn map(file: &File, offset: u64, bytes: usize) -> Result<Area, SlotError> {
+        long_enough(file, offset, bytes)?;
         let mapping = MmapOptions::new().offset(offset).len(bytes).map_raw_read_only(file)?;
         let begin = mapping.as_ptr();
         aligned(begin)?;
@@ -70,6 +71,16 @@ impl Area {
         out.clear();
         out.extend((0..count).map(|n| self.word(at + ID_BYTES * n)));
     }
+}
+
+/// Does a file reach so far? One of a device that tells no length is taken at its word.
+pub(crate) fn long_enough(file: &File, offset: u64, bytes: usize) -> Result<(), SlotError> {
+    let there = file.metadata()?;
+    let needed = offset.saturating_add(bytes as u64);
+    if there.is_file() && there.len() < needed {
+        return Err(SlotError::FileBytes { bytes: there.len(), needed });
+    }
+    Ok(())
 }
 
 fn aligned(begin: *const u8) -> Result<(), SlotError> {

@@ -1,4 +1,5 @@
 //! Giving slots back.
+use crate::area::long_enough;
 use crate::SlotError;
 use forebay_spec::burst::Release;
 use forebay_spec::slot::{doorbell, DOORBELL_BYTES, DOORBELL_RELEASE, DOORBELL_TOKENS};
@@ -13,8 +14,9 @@ impl Doorbells {
     /// Maps the page at an offset of a file: of a device's registers, or of shared memory.
     ///
     /// # Errors
-    /// When it cannot be mapped.
+    /// When the file is too short, or cannot be mapped.
     pub fn map(file: &File, offset: u64) -> Result<Doorbells, SlotError> {
+        long_enough(file, offset, DOORBELL_BYTES)?;
         Ok(Doorbells(MmapOptions::new().offset(offset).len(DOORBELL_BYTES).map_raw(file)?))
     }
 

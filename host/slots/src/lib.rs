@@ -120,6 +120,14 @@ pub enum SlotError {
         /// What was read, and is void.
         generation: u8,
     },
+    /// A file ends before what is to be mapped of it: reading there would end this process.
+    #[error("a file of {bytes} bytes, {needed} are needed")]
+    FileBytes {
+        /// Bytes of the file.
+        bytes: u64,
+        /// Bytes up to the end of what is to be mapped.
+        needed: u64,
+    },
     /// The file cannot be mapped.
     #[error("map: {0}")]
     Map(#[from] std::io::Error),

@@ -174,6 +174,11 @@ fn layouts_and_areas_that_cannot_be_are_refused() {
     }
     assert_eq!(refused(area(4_095), 4, 1_024), "an area of 4095 bytes, its slots need 4096");
     assert_eq!(refused(area(4_096), 5, 1_024), "an area of 4096 bytes, its slots need 5120");
+    let short = |offset, bytes| Area::map(&device.file, offset, bytes).err().unwrap().to_string();
+    assert_eq!(short(0, 4_097), "a file of 4096 bytes, 4097 are needed");
+    assert_eq!(short(4_096, 1), "a file of 4096 bytes, 4097 are needed");
+    assert_eq!(short(u64::MAX, 1), format!("a file of 4096 bytes, {} are needed", u64::MAX));
+    assert!(matches!(Doorbells::map(&device.file, 4_096), Err(SlotError::FileBytes { .. })));
     let memory = [0_u64; 32];
     let odd = memory.as_ptr().cast::<u8>().map_addr(|a| (a | 63) - 31);
     // SAFETY: nothing is read of an area that is refused
@@ -277,6 +282,9 @@ fn c_reads_what_rust_reads() {
     // the last release stands in the page
     let page = std::fs::read(&bells).unwrap();
     assert_eq!(page[..8], [1, 0, 0, 0, 4, 0, 255, 0]);
+    let short = Command::new(&program).arg(&area).args(["9", "256"]).output().unwrap();
+    let said = String::from_utf8(short.stderr).unwrap();
+    assert!(short.status.code() == Some(1) && said.ends_with("has 2048 bytes, 2304 are needed\n"), "{said}");
     let usage = Command::new(&program).output().unwrap();
     assert_eq!(usage.status.code(), Some(2));
 }
