@@ -34,7 +34,7 @@ impl Scheduler {
             return;
         };
         let own = engine.running.get();
-        let others = (load.running + load.waiting).saturating_sub(own);
+        let others = load.requests().saturating_sub(own);
         if engine.load.first() {
             self.seed(n, &load, others);
         } else {

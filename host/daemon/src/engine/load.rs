@@ -97,6 +97,11 @@ fn first_rank(labels: &str) -> bool {
 }
 
 impl Load {
+    /// All requests that it has.
+    pub fn requests(&self) -> u64 {
+        self.running.saturating_add(self.waiting)
+    }
+
     /// Reads a page of metrics; `None` if it is of no engine that is known.
     pub fn of_metrics(text: &str) -> Option<Load> {
         let lines = || text.lines().filter(|l| !l.starts_with('#')).filter_map(sample).filter(|s| first_rank(s.1));
@@ -282,6 +287,8 @@ mod tests {
             let load = Load::of_metrics(&page).unwrap_or_default();
             assert_eq!((load.running, load.waiting, load.kv_percent), (5, 0, percent), "{page}");
         }
+        let absurd = Load::of_metrics("vllm:num_requests_running 1e300\nvllm:num_requests_waiting 1e300\n");
+        assert_eq!(absurd.map(|load| load.requests()), Some(u64::MAX));
         for slots in ["[]", "{}", "[1]", "[{\"is_processing\": 1}]", "[{\"id\": 0}]", "<html>"] {
             assert_eq!(Load::of_slots(slots.as_bytes()), None, "{slots}");
         }
