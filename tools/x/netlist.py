@@ -9,6 +9,8 @@ LUT = {f"LUT{n}" for n in range(1, 7)}
 CARRY = {"CARRY4"}
 FREE = {"MUXF7", "MUXF8", "MUXF9", "INV"}
 THROUGH = LUT | CARRY | FREE
+# LUTs that a cell of memory takes: a shift register one, a RAM one for each 64 bits, or 32 of two ports.
+MEMORY = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4}
 
 
 def top_module(netlist):
@@ -68,10 +70,12 @@ def xilinx(netlist):
     """Figures of a 7-series netlist."""
     module = top_module(netlist)
     count = kinds(module)
-    memory_lut = sum(n for kind, n in count.items() if kind.startswith(("SRL", "RAM32", "RAM64", "RAM128", "RAM256")))
+    memory = {kind: n for kind, n in count.items() if kind.startswith("SRL") or (kind.startswith("RAM") and "RAMB" not in kind)}
+    if unknown := memory.keys() - MEMORY.keys():
+        raise ValueError(f"how many LUTs does {', '.join(sorted(unknown))} take? MEMORY in netlist.py has to say")
     return {
         "lut": sum(count[kind] for kind in LUT),
-        "memory": memory_lut,
+        "memory": sum(n * MEMORY[kind] for kind, n in memory.items()),
         "ff": sum(n for kind, n in count.items() if kind.startswith("FD")),
         "latch": sum(n for kind, n in count.items() if kind.startswith("LD")),
         "ramb18": count["RAMB18E1"],

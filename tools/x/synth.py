@@ -21,7 +21,7 @@ YOSYS = machine.PINS[1]
 END = "-run begin:check; blackbox =A:whitebox; write_json"
 # A net's delay in ps as the mapper sees it. With its default, 300, a chain of fast LUT inputs looks shorter than fewer slow ones;
 # with one that outweighs every LUT it maps for levels, which is what the table counts.
-NET_DELAY_PS = 3_000
+NET_DELAY_PS = 2_000
 FLOWS = {
     "xc7": (
         f"scratchpad -set synth_xilinx.abc9.W {NET_DELAY_PS}; "
@@ -43,8 +43,8 @@ Made by `./x synth` with {YOSYS}, flow `{FLOW_ID}`. Do not edit: run it again af
 `./x test` fails when a hash below is not that of the emitted Verilog.
 
 Each block stands alone here (no input or output buffers). *Levels* is the longest chain of LUTs between two of register, memory,
-multiplier and port on the 7-series; a carry chain counts as one level, the wide multiplexers as none. *Memory LUT* are shift
-registers and distributed RAM. The mapper takes a net for {NET_DELAY_PS} ps, so that it maps for levels. These are counts before placement, not a speed.
+multiplier and port on the 7-series; a carry chain counts as one level, the wide multiplexers as none. *LUT* are those of
+logic, each counted as a whole one; *memory LUT* are those taken by shift registers and distributed RAM. The mapper takes a net for {NET_DELAY_PS} ps, so that it maps for levels. These are counts before placement, not a speed.
 
 """
 COLUMNS = [

@@ -4,7 +4,7 @@ use super::numbers::{
     NumberHistory, NumberSite, NumberTail, NumberText, NumbersOut, RoughNumber, NUMBERS, NUMBER_BITS, ROUGH_BITS,
 };
 use super::state::NUMBERS_BITS;
-use crate::leaf::{ContextAhead, Delay};
+use crate::leaf::{ContextBehind, Delay};
 use rust_hdl::prelude::*;
 
 /// Clocks from the places of numbers to their values.
@@ -27,6 +27,8 @@ pub struct Numbers<const W: usize, const B: usize, const A: usize> {
     pub connection_ahead: Signal<In, Bits<A>>,
     /// Connection of the beat at stage 8.
     pub connection: Signal<In, Bits<A>>,
+    /// As `ContextBehind` says, for the beat at stage 8.
+    pub meets: Signal<In, Bits<3>>,
     /// Output of `Ends`.
     pub events: Signal<In, Bits<W>>,
     /// Output of `Ends`.
@@ -67,7 +69,7 @@ pub struct Numbers<const W: usize, const B: usize, const A: usize> {
     s7_tail: DFF<Bits<NUMBER_BITS>>,
     s7_over: DFF<Bit>,
     number_history: NumberHistory<W>,
-    history_state: ContextAhead<NUMBER_BITS, A>,
+    history_state: ContextBehind<NUMBER_BITS, A>,
     goes_on: Signal<Local, Bits<3>>,
     s8_text: [DFF<Bits<NUMBER_BITS>>; 3],
     // stages 9 to 14: its digits and its value
@@ -141,6 +143,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Numbers<W, B, A> 
         self.history_state.connection.next = self.connection.val();
         self.history_state.valid.next = self.valid.val();
         self.history_state.first_ahead.next = self.first_ahead.val();
+        self.history_state.meets.next = self.meets.val();
         self.goes_on.next = 0.into();
         for i in 0..3 {
             self.texts[i].rough.next = self.s7_rough[i].q.val();

@@ -27,7 +27,7 @@ pub use table::{Known, NameFields, NameTable, NAME_FIELDS_BITS};
 pub use values::{Ends, LaneStrings, NumberRuns, LIVE_BITS};
 pub use windows::{Windows, HISTORY_BITS, LANE_LETTERS_BITS, WINDOW_LETTERS};
 
-use crate::leaf::{ContextAhead, Delay};
+use crate::leaf::{ContextAhead, ContextBehind, Delay};
 use crate::scan::AHEAD_CLOCKS;
 use forebay_spec::config::ADDRESS_BITS;
 use forebay_spec::record::FIELDS;
@@ -147,9 +147,11 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     // stage 2: windows of names; names inside lanes and over them
     windows: Windows<W, B>,
     history_state: ContextAhead<HISTORY_BITS, A>,
+    /// What it tells the states of later stages.
+    meets: [DFF<Bits<3>>; LATENCY_CLOCKS],
     name_table: NameTable<W, B>,
     lane_expected: Expected<W>,
-    expected_state: ContextAhead<1, A>,
+    expected_state: ContextBehind<1, A>,
     name_parts: NameParts<W>,
     first_stop: FirstStop<W>,
     name_fields: NameFields,
@@ -172,7 +174,7 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     in_name: InName<W>,
     lane_strings: LaneStrings<W>,
     number_runs: NumberRuns<W>,
-    name_state: ContextAhead<1, A>,
+    name_state: ContextBehind<1, A>,
     lane_known: Known<W>,
     start_parts: StartParts<W, B>,
     s3_known: DFF<Bits<W>>,
@@ -183,13 +185,13 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     name_escape_delay: Delay<1, 11>,
     // stage 4: what starts
     waiting: Waiting<W>,
-    waiting_state: ContextAhead<WAITING_BITS, A>,
+    waiting_state: ContextBehind<WAITING_BITS, A>,
     s4_values: DFF<Bits<W>>,
     s4_sites: DFF<Bits<W>>,
     s4_field: DFF<Bits<3>>,
     // stage 5: what ends, and the text of the model
     ends: Ends<W>,
-    live_state: ContextAhead<LIVE_BITS, A>,
+    live_state: ContextBehind<LIVE_BITS, A>,
     s5_take: DFF<Bits<W>>,
     s5_clear: DFF<Bit>,
     s5_closes: DFF<Bit>,
@@ -211,7 +213,7 @@ pub struct Fields<const W: usize, const B: usize, const A: usize> {
     numbers: Numbers<W, B, A>,
     // stages 15 and 16: what is known of all fields
     kinds_update: KindsUpdate,
-    kinds_state: ContextAhead<KINDS_STATE_BITS, A>,
+    kinds_state: ContextBehind<KINDS_STATE_BITS, A>,
     number_words: NumberWords<A>,
     s15_state: DFF<Bits<KINDS_STATE_BITS>>,
     found_in: Found,
@@ -239,6 +241,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
             self.firsts[i].clock.next = self.clock.val();
             self.lasts[i].clock.next = self.clock.val();
             self.connections[i].clock.next = self.clock.val();
+            self.meets[i].clock.next = self.clock.val();
         }
         for i in 0..TEXT_LATENCY_CLOCKS {
             self.banks[i].clock.next = self.clock.val();
@@ -248,11 +251,13 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.lasts[0].d.next = self.last.val();
         self.connections[0].d.next = self.connection.val();
         self.banks[0].d.next = self.bank.val();
+        self.meets[0].d.next = self.history_state.meets.val();
         for i in 1..LATENCY_CLOCKS {
             self.valids[i].d.next = self.valids[i - 1].q.val();
             self.firsts[i].d.next = self.firsts[i - 1].q.val();
             self.lasts[i].d.next = self.lasts[i - 1].q.val();
             self.connections[i].d.next = self.connections[i - 1].q.val();
+            self.meets[i].d.next = self.meets[i - 1].q.val();
         }
         for i in 1..TEXT_LATENCY_CLOCKS {
             self.banks[i].d.next = self.banks[i - 1].q.val();
@@ -316,6 +321,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.expected_state.connection.next = self.connections[0].q.val();
         self.expected_state.valid.next = self.valids[0].q.val();
         self.expected_state.first_ahead.next = self.first.val();
+        self.expected_state.meets.next = self.history_state.meets.val();
         self.lane_expected.last.next = self.s1_last.q.val();
         self.lane_expected.carry.next = self.expected_state.state.val();
         self.expected_state.state_next.next = self.lane_expected.carry_out.val();
@@ -350,6 +356,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.name_state.connection.next = self.connections[1].q.val();
         self.name_state.valid.next = self.valids[1].q.val();
         self.name_state.first_ahead.next = self.firsts[0].q.val();
+        self.name_state.meets.next = self.meets[0].q.val();
         self.in_name.opens.next = self.s2_opens.q.val();
         self.in_name.escapes.next = self.s2_escapes.q.val();
         self.in_name.closers.next = self.s2_closers.q.val();
@@ -387,6 +394,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.waiting_state.connection.next = self.connections[2].q.val();
         self.waiting_state.valid.next = self.valids[2].q.val();
         self.waiting_state.first_ahead.next = self.firsts[1].q.val();
+        self.waiting_state.meets.next = self.meets[1].q.val();
         self.waiting.known.next = self.s3_known.q.val();
         self.waiting.starts.next = self.s3_starts.q.val();
         self.waiting.lasts.next = self.s3_lasts.q.val();
@@ -402,6 +410,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.live_state.connection.next = self.connections[3].q.val();
         self.live_state.valid.next = self.valids[3].q.val();
         self.live_state.first_ahead.next = self.firsts[2].q.val();
+        self.live_state.meets.next = self.meets[2].q.val();
         self.ends.values.next = self.s4_values.q.val();
         self.ends.sites.next = self.s4_sites.q.val();
         self.ends.content1.next = self.lane_strings.content1.val();
@@ -442,6 +451,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.high_delay.d.next = self.classes.high.val();
         self.numbers.valid.next = self.valids[6].q.val();
         self.numbers.first_ahead.next = self.firsts[5].q.val();
+        self.numbers.meets.next = self.meets[5].q.val();
         self.numbers.connection_ahead.next = self.connections[4].q.val();
         self.numbers.connection.next = self.connections[6].q.val();
         self.numbers.events.next = self.s5_events.q.val();
@@ -457,6 +467,7 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Fields<W, B, A> {
         self.kinds_state.connection.next = self.connections[13].q.val();
         self.kinds_state.valid.next = self.valids[13].q.val();
         self.kinds_state.first_ahead.next = self.firsts[12].q.val();
+        self.kinds_state.meets.next = self.meets[12].q.val();
         self.kinds_update.state.next = self.kinds_state.state.val();
         self.kinds_update.hits.next = self.hits_delay.q.val();
         self.kinds_update.kinds.next = self.kinds_delay.q.val();

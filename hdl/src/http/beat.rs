@@ -240,10 +240,33 @@ fn body_step(i: BodyStepIn) -> BodyStepOut {
 
 fn body_step_text() -> String {
     let mut text = String::from(
-        "reg [17:0] high, flips;\nreg enough;\nalways @(*) begin\n  low = left[6:0];\n  \
-         high = left[24:7];\n  enough = low >= rest;\n  whole = many | enough;\n  ends = ~many & (low <= rest);\n  \
-         // a borrow flips a bit if all below it are clear\n  flips[0] = 1'b1;\n",
+        "reg [17:0] high, flips;\nreg [2:0] more, same;\nreg enough, fits;\nalways @(*) begin\n  low = left[6:0];\n  \
+         high = left[24:7];\n  // low against rest in gates, a few bits each: a carry chain is longer than these levels\n",
     );
+    for (group, bits) in [[0, 0, 0], [3, 2, 1], [6, 5, 4]].iter().enumerate() {
+        let more = |n: usize| format!("(low[{n}] & ~rest[{n}])");
+        let same = |n: usize| format!("(low[{n}] ~^ rest[{n}])");
+        let [a, b, c] = *bits;
+        text += &if group == 0 {
+            format!("  more[0] = {};\n  same[0] = {};\n", more(a), same(a))
+        } else {
+            format!(
+                "  more[{group}] = {} | ({} & ({} | ({} & {})));\n  same[{group}] = {} & {} & {};\n",
+                more(a),
+                same(a),
+                more(b),
+                same(b),
+                more(c),
+                same(a),
+                same(b),
+                same(c)
+            )
+        };
+    }
+    text += "  fits = ~(more[2] | (same[2] & (more[1] | (same[1] & more[0]))));\n  \
+             enough = more[2] | (same[2] & (more[1] | (same[1] & (more[0] | same[0]))));\n  \
+             whole = many | enough;\n  ends = ~many & fits;\n  \
+             // a borrow flips a bit if all below it are clear\n  flips[0] = 1'b1;\n";
     for n in 1..18 {
         text += &format!("  flips[{n}] = ~(|high[{}:0]);\n", n - 1);
     }

@@ -88,14 +88,10 @@ impl<const W: usize, const B: usize, const A: usize> Logic for Intake<W, B, A> {
         self.free.next = self.go.val() & (!self.r_valid.q.val() | self.take.val());
         self.s_ready.next = self.free.val();
         self.line_ends.data.next = self.s_data.val();
-        if self.take.val() {
-            self.r_valid.d.next = false;
-        }
-        if self.free.val() & self.s_valid.val() {
-            self.r_valid.d.next = true;
-        }
-        // what is offered is kept whether or not it is valid, so that only `free` has to come in time
+        // a beat that is handed on leaves room, as `take` comes with `go` only; what is offered is kept whether or not it is
+        // valid, so that only `free` has to come in time
         if self.free.val() {
+            self.r_valid.d.next = self.s_valid.val();
             self.r_data.d.next = self.s_data.val();
             self.r_lf.d.next = self.line_ends.lf.val();
             self.r_cr.d.next = self.line_ends.cr.val();

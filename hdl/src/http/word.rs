@@ -30,7 +30,7 @@ function! {
         blank: [Bits<8>],
         /// May stand in a value.
         printable: [Bits<8>],
-        /// Bytes of the scheme so far (3 bits); bytes of the credential have come.
+        /// Bytes of the value so far, up to those of the scheme (3 bits); bytes of the credential have come.
         state: [Bits<4>],
     }
     CredentialsOut {
@@ -62,7 +62,8 @@ fn credentials(i: CredentialsIn) -> CredentialsOut {
     let starts = word & !(word << 1);
     let nothing = if begun { 0 } else { starts };
     let takes = word & i.printable & !i.blank;
-    let read_next = (read + value.count_ones() as usize).min(SCHEME);
+    // bytes of other values count as well: the next credential begins fresh
+    let read_next = (read + i.value.count_ones() as usize).min(SCHEME);
     CredentialsOut {
         bad: scheme & !lanes(|n| fits(*n)) | word & (i.blank | i.cr & nothing),
         takes,
@@ -103,7 +104,8 @@ fn credentials_text() -> String {
     }
     text += "  word = mine & ~scheme;\n  starts = word & ~(word << 1);\n  takes = word & printable & ~blank;\n";
     text += "  bad = (scheme & ~fits) | (word & (blank | (cr & starts & {8{~begun}})));\n";
-    text += &ones_text("ones", "mine");
+    // bytes of other values count as well: the next credential begins fresh
+    text += &ones_text("ones", "value");
     text += "  start = {|(starts[7:4]), |(starts & 8'hcc), |(starts & 8'haa)};\n  \
              leading = ~begun & (|takes);\n  ends = |(word & cr);\n  \
              sum = {2'd0, place} + {1'b0, ones};\n  \

@@ -22,56 +22,138 @@ pub struct ContextAhead<const S: usize, const A: usize> {
     pub state: Signal<Out, Bits<S>>,
     /// State after the beat.
     pub state_next: Signal<In, Bits<S>>,
-    _words: Vec<Bits<S>>,
-    _next_connection: usize,
-    _state: Bits<S>,
+    /// The beat's connection is that of the next beat, of the one after it, of the third: each told when it is needed.
+    pub meets: Signal<Out, Bits<3>>,
+    _memory: Memory<S>,
+    _meets: Meets,
+}
+
+/// A stage's slice of the connection contexts, as `ContextAhead`, some stages behind one of those in the same pipeline,
+/// which compares connections for both.
+#[derive(LogicBlock, Default)]
+pub struct ContextBehind<const S: usize, const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Connection at the stage two clocks later.
+    pub connection_ahead: Signal<In, Bits<A>>,
+    /// Connection at the stage.
+    pub connection: Signal<In, Bits<A>>,
+    /// There is a beat at the stage, and `state_next` is to be kept.
+    pub valid: Signal<In, Bit>,
+    /// Begin with a state of zero in the next clock.
+    pub first_ahead: Signal<In, Bit>,
+    /// `meets` of the other, as many clocks before as there are stages between them.
+    pub meets: Signal<In, Bits<3>>,
+    /// State before the beat.
+    pub state: Signal<Out, Bits<S>>,
+    /// State after the beat.
+    pub state_next: Signal<In, Bits<S>>,
+    _memory: Memory<S>,
+}
+
+/// What a simulation keeps of the words.
+#[derive(Clone, Debug, Default)]
+struct Memory<const S: usize> {
+    words: Vec<Bits<S>>,
+    next_connection: usize,
+    state: Bits<S>,
+}
+
+impl<const S: usize> Memory<S> {
+    /// A clock edge: a state is kept, that of the next beat is fetched.
+    fn edge(&mut self, kept: Option<(usize, Bits<S>)>, first_ahead: bool, connection_ahead: usize, connections: usize) {
+        self.words.resize(connections, Bits::default());
+        if let Some((connection, state)) = kept {
+            self.words[connection] = state;
+        }
+        self.state = if first_ahead { Bits::default() } else { self.words[self.next_connection] };
+        self.next_connection = connection_ahead;
+    }
+}
+
+/// What a simulation keeps of the connections.
+#[derive(Clone, Debug, Default)]
+struct Meets {
+    next_connection: usize,
+    before: Option<usize>,
+    second: bool,
+    third: bool,
+}
+
+/// Verilog of both: `given` are the comparisons.
+fn text<const S: usize, const A: usize>(given: bool) -> String {
+    let (s, a, last) = (S - 1, A - 1, (1usize << A) - 1);
+    let (declared, clocked, started) = if given {
+        ("wire again = meets[0];\nwire second = meets[1];\nwire third = meets[2];\n".to_string(), "", "")
+    } else {
+        (
+            format!(
+                "reg [{a}:0] next_connection;\nreg second, third;\n\
+                 wire again = valid & (connection == next_connection);\nalways @(*) meets = {{third, second, again}};\n"
+            ),
+            "  second <= valid & (connection == connection_ahead);\n  \
+             third <= valid_before & (connection_before == connection_ahead);\n  next_connection <= connection_ahead;\n",
+            "  next_connection = 0;\n  second = 0;\n  third = 0;\n",
+        )
+    };
+    format!(
+        "(* no_rw_check *) reg [{s}:0] words [0:{last}];\n\
+         reg [{s}:0] read, held, held_before;\n\
+         // the state, in the one of these that it comes from; the other is zero\n\
+         reg [{s}:0] of_last, of_rest;\n\
+         reg [{a}:0] connection_before;\nreg valid_before;\n{declared}integer k;\n\
+         initial begin\n  read = 0;\n  held = 0;\n  held_before = 0;\n  of_last = 0;\n  of_rest = 0;\n  \
+         connection_before = 0;\n  valid_before = 0;\n{started}  \
+         for (k = 0; k <= {last}; k = k + 1) words[k] = 0;\nend\n\
+         always @(posedge clock) begin\n  if (valid_before) words[connection_before] <= held;\n  \
+         read <= words[connection_ahead];\n{clocked}  held <= state_next;\n  held_before <= held;\n  \
+         connection_before <= connection;\n  valid_before <= valid;\n  \
+         of_last <= (first_ahead | ~again) ? {S}'d0 : state_next;\n  \
+         of_rest <= (first_ahead | again) ? {S}'d0 : second ? held : third ? held_before : read;\nend\n\
+         always @(*) state = of_last | of_rest;\n"
+    )
 }
 
 impl<const S: usize, const A: usize> Logic for ContextAhead<S, A> {
     fn update(&mut self) {
-        if self._words.is_empty() {
-            self._words = vec![Bits::default(); 1 << A];
-        }
+        let (connection, ahead) = (self.connection.val().index(), self.connection_ahead.val().index());
         if self.clock.pos_edge() {
-            if self.valid.val() {
-                self._words[self.connection.val().index()] = self.state_next.val();
-            }
-            self._state = Bits::default();
-            if !self.first_ahead.val() {
-                self._state = self._words[self._next_connection];
-            }
-            self._next_connection = self.connection_ahead.val().index();
+            let kept = self.valid.val().then(|| (connection, self.state_next.val()));
+            self._memory.edge(kept, self.first_ahead.val(), ahead, 1 << A);
+            self._meets = Meets {
+                next_connection: ahead,
+                before: self.valid.val().then_some(connection),
+                second: self.valid.val() && connection == ahead,
+                third: self._meets.before == Some(ahead),
+            };
         }
-        self.state.next = self._state;
+        let again = self.valid.val() && connection == self._meets.next_connection;
+        let meets = u64::from(again) | u64::from(self._meets.second) << 1 | u64::from(self._meets.third) << 2;
+        self.meets.next = meets.into();
+        self.state.next = self._memory.state;
+    }
+    fn connect(&mut self) {
+        self.state.connect();
+        self.meets.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(text::<S, A>(false))
+    }
+}
+
+impl<const S: usize, const A: usize> Logic for ContextBehind<S, A> {
+    // finds the state by itself: `meets` can only be right
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            let kept = self.valid.val().then(|| (self.connection.val().index(), self.state_next.val()));
+            self._memory.edge(kept, self.first_ahead.val(), self.connection_ahead.val().index(), 1 << A);
+        }
+        self.state.next = self._memory.state;
     }
     fn connect(&mut self) {
         self.state.connect();
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "(* no_rw_check *) reg [{s}:0] words [0:{last}];\n\
-             reg [{s}:0] read, held, held_before;\n\
-             // the state, in the one of these that it comes from; the other is zero\n\
-             reg [{s}:0] of_last, of_rest;\n\
-             reg [{a}:0] next_connection, connection_before;\n\
-             reg valid_before, second, third;\n\
-             wire again = valid & (connection == next_connection);\n\
-             integer k;\n\
-             initial begin\n  read = 0;\n  held = 0;\n  held_before = 0;\n  of_last = 0;\n  of_rest = 0;\n  \
-             next_connection = 0;\n  connection_before = 0;\n  valid_before = 0;\n  second = 0;\n  third = 0;\n  \
-             for (k = 0; k <= {last}; k = k + 1) words[k] = 0;\nend\n\
-             always @(posedge clock) begin\n  if (valid_before) words[connection_before] <= held;\n  \
-             read <= words[connection_ahead];\n  second <= valid & (connection == connection_ahead);\n  \
-             third <= valid_before & (connection_before == connection_ahead);\n  \
-             held <= state_next;\n  held_before <= held;\n  next_connection <= connection_ahead;\n  \
-             connection_before <= connection;\n  valid_before <= valid;\n  \
-             of_last <= (first_ahead | ~again) ? {width}'d0 : state_next;\n  \
-             of_rest <= (first_ahead | again) ? {width}'d0 : second ? held : third ? held_before : read;\nend\n\
-             always @(*) state = of_last | of_rest;\n",
-            s = S - 1,
-            a = A - 1,
-            width = S,
-            last = (1usize << A) - 1
-        ))
+        Verilog::Custom(text::<S, A>(true))
     }
 }

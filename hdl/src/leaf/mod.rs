@@ -10,7 +10,7 @@ mod ram;
 mod record;
 
 pub use context::Context;
-pub use context_ahead::ContextAhead;
+pub use context_ahead::{ContextAhead, ContextBehind};
 pub use delay::Delay;
 pub use fifo::{Fifo, FIFO_LATENCY_CLOCKS};
 pub(crate) use packed::packed;

@@ -185,7 +185,9 @@ impl Logic for PlaceBytes {
         Verilog::Custom(
             "reg [127:0] both;\nalways @(*) begin\n  both = {64'd0, data} << {place, 3'd0};\n  \
              word = both[63:0] | waiting;\n  rest = both[127:64];\n  \
-             full = ({2'd0, place} + {1'b0, count}) >= 5'd8;\nend\n"
+             // the carry out of place + count[2:0], in gates\n  \
+             full = count[3] | (place[2] & count[2]) | ((place[2] | count[2])\n    \
+             & ((place[1] & count[1]) | ((place[1] | count[1]) & place[0] & count[0])));\nend\n"
                 .into(),
         )
     }
