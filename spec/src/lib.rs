@@ -8,6 +8,7 @@
 pub mod burst;
 mod coded;
 pub mod config;
+pub mod device;
 pub mod event;
 pub mod frame;
 pub mod hash;
