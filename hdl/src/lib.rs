@@ -6,6 +6,7 @@ pub mod bloom;
 pub mod burst;
 pub mod connection;
 pub mod core;
+pub mod dma;
 pub mod exact;
 pub mod fields;
 pub mod frame;

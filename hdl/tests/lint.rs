@@ -3,6 +3,7 @@
 use forebay_hdl::burst::{BoardBurst, FleetBurst, ProofBurst};
 use forebay_hdl::connection::Connection;
 use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
+use forebay_hdl::dma::{Dma64, Dma8};
 use forebay_hdl::fields::Fields;
 use forebay_hdl::frame::Frame;
 use forebay_hdl::front::{BoardFront8, FleetFront64};
@@ -55,6 +56,8 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<BoardScheduler>("scheduler, board");
     check::<FleetScheduler>("scheduler, fleet");
     check::<ProofScheduler>("scheduler, proof");
+    check::<Dma8>("dma, board");
+    check::<Dma64>("dma, fleet");
     check::<BoardCore8>("core, board");
     check::<FleetCore64>("core, fleet");
     check::<ProofCore8>("core, proof");

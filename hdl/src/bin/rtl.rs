@@ -2,8 +2,8 @@
 use forebay_hdl::core::{BoardCore8, ProofCore8};
 use forebay_hdl::front::BoardFront8;
 use forebay_hdl::{
-    arbiter, burst, connection, fields, frame, http, inline, models, patterns, scan, scheduler, tag, tenants, text,
-    timer, verdict,
+    arbiter, burst, connection, dma, fields, frame, http, inline, models, patterns, scan, scheduler, tag,
+    tenants, text, timer, verdict,
 };
 use forebay_hdl_tools::emit::{emit, Emitted};
 use rust_hdl::prelude::Block;
@@ -23,7 +23,7 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 29] = [
+const ENTRIES: [Entry; 31] = [
     Entry { block: "frame", top: "frame", profile: "board", width: "8", make: make::<frame::Frame<8, 64, 11, 12>> },
     Entry {
         block: "frame",
@@ -86,6 +86,8 @@ const ENTRIES: [Entry; 29] = [
         width: "",
         make: make::<scheduler::ProofScheduler>,
     },
+    Entry { block: "dma", top: "dma", profile: "board", width: "8", make: make::<dma::Dma8> },
+    Entry { block: "dma", top: "dma_64", profile: "fleet", width: "64", make: make::<dma::Dma64> },
     Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },
     Entry { block: "core", top: "core_proof", profile: "proof", width: "8", make: make::<ProofCore8> },
     Entry { block: "front", top: "front", profile: "board", width: "8", make: make::<BoardFront8> },
