@@ -9,6 +9,7 @@ pub mod core;
 pub mod dma;
 pub mod exact;
 pub mod fields;
+pub mod fill;
 pub mod frame;
 pub mod front;
 pub mod hash;

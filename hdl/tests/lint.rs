@@ -5,6 +5,7 @@ use forebay_hdl::connection::Connection;
 use forebay_hdl::core::{BoardCore8, FleetCore64, ProofCore8};
 use forebay_hdl::dma::{Dma64, Dma8};
 use forebay_hdl::fields::Fields;
+use forebay_hdl::fill::{BoardFill8, FleetFill64};
 use forebay_hdl::frame::Frame;
 use forebay_hdl::front::{BoardFront8, FleetFront64};
 use forebay_hdl::http::Http;
@@ -58,6 +59,8 @@ fn no_block_has_a_form_whose_verilog_differs() {
     check::<ProofScheduler>("scheduler, proof");
     check::<Dma8>("dma, board");
     check::<Dma64>("dma, fleet");
+    check::<BoardFill8>("fill, board");
+    check::<FleetFill64>("fill, fleet");
     check::<BoardCore8>("core, board");
     check::<FleetCore64>("core, fleet");
     check::<ProofCore8>("core, proof");

@@ -91,6 +91,23 @@ impl Header {
     }
 }
 
+/// CRC-32 of IEEE 802.3.
+pub const fn checksum(bytes: &[u8]) -> u32 {
+    let (mut crc, mut at) = (u32::MAX, 0);
+    while at < bytes.len() {
+        crc ^= bytes[at] as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+            bit += 1;
+        }
+        at += 1;
+    }
+    !crc
+}
+
+const _: () = assert!(checksum(b"123456789") == 0xcbf4_3926);
+
 /// Bytes of a page of release doorbells; each reader has its own.
 pub const DOORBELL_BYTES: usize = 4_096;
 /// Word of a page: output tokens of the release that comes next.

@@ -2,7 +2,7 @@
 use forebay_hdl::core::{BoardCore8, ProofCore8};
 use forebay_hdl::front::BoardFront8;
 use forebay_hdl::{
-    arbiter, burst, connection, dma, fields, frame, http, inline, models, patterns, scan, scheduler, tag,
+    arbiter, burst, connection, dma, fields, fill, frame, http, inline, models, patterns, scan, scheduler, tag,
     tenants, text, timer, verdict,
 };
 use forebay_hdl_tools::emit::{emit, Emitted};
@@ -23,7 +23,7 @@ fn make<B: Block + Default>(top: &str) -> Result<Emitted, String> {
     emit(&mut B::default(), top).map_err(|e| e.to_string())
 }
 
-const ENTRIES: [Entry; 31] = [
+const ENTRIES: [Entry; 33] = [
     Entry { block: "frame", top: "frame", profile: "board", width: "8", make: make::<frame::Frame<8, 64, 11, 12>> },
     Entry {
         block: "frame",
@@ -88,6 +88,8 @@ const ENTRIES: [Entry; 31] = [
     },
     Entry { block: "dma", top: "dma", profile: "board", width: "8", make: make::<dma::Dma8> },
     Entry { block: "dma", top: "dma_64", profile: "fleet", width: "64", make: make::<dma::Dma64> },
+    Entry { block: "fill", top: "fill", profile: "board", width: "8", make: make::<fill::BoardFill8> },
+    Entry { block: "fill", top: "fill_64", profile: "fleet", width: "64", make: make::<fill::FleetFill64> },
     Entry { block: "core", top: "core", profile: "board", width: "8", make: make::<BoardCore8> },
     Entry { block: "core", top: "core_proof", profile: "proof", width: "8", make: make::<ProofCore8> },
     Entry { block: "front", top: "front", profile: "board", width: "8", make: make::<BoardFront8> },

@@ -11,7 +11,7 @@ use write::Writes;
 /// Clocks from a descriptor of a read at the input to its request, when nothing is under way.
 pub const REQUEST_CLOCKS: usize = 5;
 /// Clocks from the last beat of the answer to a read to its first beat of data, when it is the oldest read.
-pub const ANSWER_CLOCKS: usize = 6;
+pub const ANSWER_CLOCKS: usize = 7;
 /// Clocks from a descriptor of a write at the input to its first beat outside, when its data wait and nothing is under way.
 pub const WRITE_CLOCKS: usize = 5;
 

@@ -87,6 +87,8 @@ pub struct Reads<const W: usize, const B: usize, const N: usize, const C: usize,
     a_data: DFF<Bits<B>>,
     a_last: DFF<Bit>,
     a_status: DFF<Bits<3>>,
+    e_ends: DFF<Bit>,
+    e_tag: DFF<Bits<5>>,
     r_open: DFF<Bits<TAGS>>,
     r_done: DFF<Bits<TAGS>>,
     counts: LutRam<C, 5>,
@@ -146,7 +148,7 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, r_next, r_freed, m_valid, m_address, m_bytes, m_tag);
-        dff_setup!(self, clock, a_valid, a_tag, a_data, a_last, a_status, r_open, r_done);
+        dff_setup!(self, clock, a_valid, a_tag, a_data, a_last, a_status, e_ends, e_tag, r_open, r_done);
         dff_setup!(self, clock, r_load, r_back, x_valid, x_meta, x_ended, x_tag);
         dff_setup!(self, clock, h_valid, h_tag, h_at, h_left, h_rest, h_last, h_of, h_status, r_failed);
         dff_setup!(self, clock, s_valid, s_count, s_last, s_of, s_status);
@@ -202,7 +204,10 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
         self.a_data.d.next = self.c_data.val();
         self.a_last.d.next = self.c_last.val();
         self.a_status.d.next = self.c_status.val();
-        self.known.next = self.a_valid.q.val() & self.r_open.q.val().get_bit(self.a_tag.q.val().index());
+        // one that ended a clock ago is still marked as open
+        self.known.next = self.a_valid.q.val()
+            & self.r_open.q.val().get_bit(self.a_tag.q.val().index())
+            & !(self.e_ends.q.val() & (self.e_tag.q.val() == self.a_tag.q.val()));
         self.unexpected.next = self.a_valid.q.val() & !self.known.val();
         self.counts.raddr.next = self.a_tag.q.val();
         self.at.next = self.counts.rdata.val();
@@ -233,6 +238,8 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
             }
         }
         self.ends.next = self.known.val() & (self.a_last.q.val() | self.a_status.q.val().any());
+        self.e_ends.d.next = self.ends.val();
+        self.e_tag.d.next = self.a_tag.q.val();
         self.ended.we.next = self.ends.val();
         self.ended.waddr.next = self.a_tag.q.val();
         self.ended.wdata.next = self.end_status.val();
@@ -244,9 +251,9 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
         }
         self.r_open.d.next = self.open_more.val();
         self.done_arrived.next = self.r_done.q.val();
-        if self.ends.val() {
-            self.r_open.d.next = self.open_more.val().replace_bit(self.a_tag.q.val().index(), false);
-            self.done_arrived.next = self.r_done.q.val().replace_bit(self.a_tag.q.val().index(), true);
+        if self.e_ends.q.val() {
+            self.r_open.d.next = self.open_more.val().replace_bit(self.e_tag.q.val().index(), false);
+            self.done_arrived.next = self.r_done.q.val().replace_bit(self.e_tag.q.val().index(), true);
         }
         self.done_refused.next = self.done_arrived.val();
         if self.takes.val() & self.refused.val() {
@@ -338,6 +345,7 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
             self.r_freed.d.next = 0.into();
             self.m_valid.d.next = false;
             self.a_valid.d.next = false;
+            self.e_ends.d.next = false;
             self.r_open.d.next = 0.into();
             self.r_done.d.next = 0.into();
             self.r_load.d.next = 0.into();
