@@ -15,24 +15,39 @@ pub(super) fn string_end(body: &[u8], at: usize) -> Result<usize, usize> {
     }
 }
 
-/// The first quote, backslash or control character at or after `at`, or the end.
-fn plain_end(body: &[u8], at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    // a byte is 0 where its high bit comes out set; borrows only make false alarms, which the loop below settles
-    let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGHS;
-    let rest = body.get(at..).unwrap_or_default();
-    if let Some(chunk) = rest.first_chunk::<8>() {
-        let x = u64::from_le_bytes(*chunk);
-        let control = x.wrapping_sub(ONES * 0x20) & !x & HIGHS;
-        if zero(x ^ (ONES * u64::from(b'"'))) | zero(x ^ (ONES * u64::from(b'\\'))) | control == 0 {
-            return long_end(body, at + 8);
-        }
-    }
-    at + rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\').unwrap_or(rest.len())
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+/// Words that are looked at one by one: most strings end in one of them.
+const WORDS: usize = 4;
+
+/// High bits of the bytes that end what is plain: quotes, backslashes and control characters; exact up to the first one, as
+/// borrows come from it or from behind.
+fn ends(word: u64) -> u64 {
+    let zeros = |x: u64| x.wrapping_sub(ONES) & !x;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\'))) | control) & HIGHS
 }
 
-/// The same for what is longer than a word, with the machine's vector instructions.
+/// The first quote, backslash or control character at or after `at`, or the end.
+#[inline]
+fn plain_end(body: &[u8], at: usize) -> usize {
+    let mut rest = body.get(at..).unwrap_or_default();
+    for _ in 0..WORDS {
+        let Some((word, behind)) = rest.split_first_chunk::<8>() else {
+            let end = |&b: &u8| b < 0x20 || b == b'"' || b == b'\\';
+            return body.len() - rest.len() + rest.iter().position(end).unwrap_or(rest.len());
+        };
+        let ends = ends(u64::from_le_bytes(*word));
+        if ends != 0 {
+            return body.len() - rest.len() + ends.trailing_zeros() as usize / 8;
+        }
+        rest = behind;
+    }
+    long_end(body, body.len() - rest.len())
+}
+
+/// The same for what is longer than a few words, with the machine's vector instructions.
+#[inline(never)]
 fn long_end(body: &[u8], at: usize) -> usize {
     let rest = body.get(at..).unwrap_or_default();
     let text = &rest[..memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())];
