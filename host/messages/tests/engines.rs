@@ -1,5 +1,6 @@
 //! One stream of each engine. Those of llama.cpp are recorded (xllamacpp 2026.10, Gemma 3 270M, the path of the model
-//! replaced); those of vLLM and SGLang, here and in the fixtures, have the shape that their servers write, with made-up text.
+//! replaced), and some of vLLM (0.32.0, random weights); the others of vLLM and those of SGLang, here and in the fixtures, have
+//! the shape that their servers write, with made-up text.
 #![allow(clippy::unwrap_used)]
 mod common;
 
@@ -96,6 +97,40 @@ fn llama_cpp_whole_replies() {
             assert_eq!((text, &reply["model"]), (&json!("<|im_end|>"), &json!("asked")));
         }
     }
+}
+
+/// Random weights say what is no text for the most part: many tokens have a chunk without one, others a control character
+/// or half of a letter.
+#[test]
+fn recorded_vllm_streams() {
+    let whole: Value = serde_json::from_str(include_str!("fixtures/vllm-recorded-chat.json")).unwrap();
+    let chat_text = whole["choices"][0]["message"]["content"].as_str().unwrap();
+    let engines = [
+        (Api::Chat, include_bytes!("fixtures/vllm-recorded-chat.sse").as_slice(), chat_text),
+        (
+            Api::Messages,
+            include_bytes!("fixtures/vllm-recorded-messages.sse"),
+            "96\u{ca65}\u{10}u\u{fffd}\u{75d}S\u{f}",
+        ),
+    ];
+    for (engine, stream, text) in engines {
+        for client in CLIENTS {
+            for piece in [1, 100, 1_000_000] {
+                let (reply, repairs) = reply(engine, client, stream, piece);
+                assert_eq!((reply.text.as_str(), reply.output_tokens), (text, 24));
+                let reason = if client == Api::Chat { "length" } else { "max_tokens" };
+                assert_eq!((reply.stop_reason.as_deref(), repairs), (Some(reason), 0));
+            }
+        }
+    }
+    // two replies at once, each with its role and its reason
+    let mut wanted = options(Api::Chat, Api::Chat, false);
+    wanted.choices = 2;
+    let whole = run(&wanted, include_bytes!("fixtures/vllm-recorded-chat-n2.sse"), 100).unwrap();
+    let whole: Value = serde_json::from_slice(&whole).unwrap();
+    let reasons: Vec<&Value> = whole["choices"].as_array().unwrap().iter().map(|c| &c["finish_reason"]).collect();
+    assert_eq!(reasons, [&json!("length"), &json!("length")]);
+    assert_eq!(whole["usage"]["completion_tokens"], 10);
 }
 
 #[test]
