@@ -52,7 +52,7 @@ pub fn token_count(input_tokens: u64) -> String {
     })
 }
 
-fn id_or_null(list: &mut Object<'_>, name: &str, model: Option<&Model>) {
+fn id_or_null(list: &mut Object<'_>, name: &'static str, model: Option<&Model>) {
     match model {
         Some(model) => list.string(name, &model.id),
         None => list.raw(name, "null"),

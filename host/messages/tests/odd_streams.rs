@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use forebay_messages::stream::{ChatGuard, ChatOptions};
 use forebay_messages::{Api, ErrorKind, Relay, RelayOptions};
 use serde_json::{json, Value};
 
@@ -114,4 +115,23 @@ fn errors_of_any_form_end_the_stream_and_are_not_handed_on() {
         assert!(messages(&out).unwrap().error.is_some(), "{error}");
         assert!(!String::from_utf8_lossy(&out).contains("10.1.2.3"), "{error}");
     }
+}
+
+/// Also where chunks are so much alike that they need not be read.
+#[test]
+fn an_engine_that_repeats_its_text_is_noticed() {
+    let guard = |texts: &[&str]| {
+        let mut guard = ChatGuard::new(ChatOptions { choices: 1, ..ChatOptions::default() });
+        let mut out = Vec::new();
+        for text in texts {
+            let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]});
+            guard.event(&chunk.to_string(), &mut out);
+        }
+        assert_eq!(guard.seen().deltas, texts.len() as u64);
+        guard.looks_cumulative()
+    };
+    assert!(guard(&["a", "ab", "abc", "abcd", "abcde"]));
+    assert!(!guard(&["a", "ab", "abc", "abcd"]), "too few to say");
+    assert!(!guard(&["a", "ab", "abc", "b", "abcd", "abcde", "abcdef", "abcdefg"]));
+    assert!(!guard(&["a", "b", "bc", "bcd", "bcde", "bcdef"]));
 }

@@ -24,7 +24,7 @@ fn extend(lists: &mut Lists, name: Cow<'_, str>, more: Value<'_, '_>) {
 
 fn write(lists: &Lists, out: &mut Object<'_>) {
     for (name, items) in lists {
-        out.raw(name, &format!("[{}]", items.join(",")));
+        out.member(name, &format!("[{}]", items.join(",")));
     }
 }
 

@@ -65,7 +65,7 @@ fn split_block(index: u64, block: Value<'_, '_>, sink: &mut dyn Sink) {
             for (name, value) in block.members() {
                 let name = name.text().unwrap_or_default();
                 let apart = parts.iter().any(|(part, _)| *part == name);
-                out.raw(&name, if apart { empty } else { value.raw() });
+                out.member(&name, if apart { empty } else { value.raw() });
             }
         });
     });
@@ -102,7 +102,7 @@ pub fn split_chat(body: &[u8], sink: &mut dyn Sink) -> Result<(), ApiError> {
             let name = name.text().unwrap_or_default();
             match name.as_ref() {
                 "message" => split_message(value, out.name("delta")),
-                _ => out.raw(&name, value.raw()).done(),
+                _ => out.member(&name, value.raw()).done(),
             }
         }
         out.end();
@@ -111,7 +111,7 @@ pub fn split_chat(body: &[u8], sink: &mut dyn Sink) -> Result<(), ApiError> {
     let chunk = object(|chunk| {
         for (name, value) in root.members() {
             let name = name.text().unwrap_or_default();
-            chunk.raw(&name, if name == "choices" { &list } else { value.raw() });
+            chunk.member(&name, if name == "choices" { &list } else { value.raw() });
         }
     });
     sink.event("", &chunk);
@@ -125,7 +125,7 @@ fn split_message(message: Value<'_, '_>, out: &mut String) {
     for (name, value) in message.members() {
         let name = name.text().unwrap_or_default();
         if name != "tool_calls" || value.kind() != Kind::Array {
-            delta.raw(&name, value.raw());
+            delta.member(&name, value.raw());
             continue;
         }
         let calls: Vec<String> = value
@@ -135,7 +135,7 @@ fn split_message(message: Value<'_, '_>, out: &mut String) {
                 object(|out| {
                     out.number("index", index);
                     for (name, value) in call.members().filter(|(name, _)| !name.is("index")) {
-                        out.raw(&name.text().unwrap_or_default(), value.raw());
+                        out.member(&name.text().unwrap_or_default(), value.raw());
                     }
                 })
             })

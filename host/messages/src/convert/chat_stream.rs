@@ -183,7 +183,7 @@ impl ChatToMessages {
         object(|event| {
             event.string("type", "content_block_delta").number("index", self.next);
             event.object("delta", |delta| {
-                delta.string("type", kind).raw(member, raw);
+                delta.string("type", kind).member(member, raw);
             });
         })
     }

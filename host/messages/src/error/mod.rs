@@ -264,7 +264,7 @@ impl ApiError {
     }
 }
 
-fn text_or_null(object: &mut Object<'_>, name: &str, text: Option<&str>) {
+fn text_or_null(object: &mut Object<'_>, name: &'static str, text: Option<&str>) {
     match text {
         Some(text) => object.string(name, text),
         None => object.raw(name, "null"),

@@ -58,14 +58,21 @@ pub(crate) struct Node {
 
 impl Node {
     /// Is it a string that says this?
+    #[inline]
     fn says(&self, document: &str, text: &str) -> bool {
-        let (from, to) = (self.start as usize + 1, (self.end as usize).saturating_sub(1));
-        let inner = || document.get(from..to).unwrap_or_default();
-        match self.kind {
-            Kind::String if self.escaped => text::unescape(inner()) == text,
-            Kind::String => to - from == text.len() && inner() == text,
-            _ => false,
+        if self.kind != Kind::String || self.escaped {
+            return self.escaped && self.unescaped(document) == text;
         }
+        // with its quotes
+        let bytes = (self.end - self.start) as usize;
+        bytes == text.len() + 2
+            && document.as_bytes().get(self.start as usize + 1..self.end as usize - 1) == Some(text.as_bytes())
+    }
+
+    /// What a string with escapes says.
+    fn unescaped(&self, document: &str) -> String {
+        let (from, to) = (self.start as usize + 1, (self.end as usize).saturating_sub(1));
+        text::unescape(document.get(from..to).unwrap_or_default())
     }
 }
 

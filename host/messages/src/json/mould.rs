@@ -92,6 +92,11 @@ impl Cast {
         self.from.forget();
     }
 
+    /// See [`Mould::text`].
+    pub(crate) fn text<'t>(&mut self, text: &'t str) -> Option<Cow<'t, str>> {
+        self.from.text(text)
+    }
+
     /// What is made of a text that is like the one that was learned, the string in it as it stands.
     pub(crate) fn raw(&mut self, text: &str) -> Option<&str> {
         let inner = self.from.inner(text)?;

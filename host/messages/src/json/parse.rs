@@ -35,6 +35,7 @@ pub(super) fn parse(bytes: &[u8], size: &Size) -> Result<Vec<Node>, JsonError> {
     Ok(parser.nodes)
 }
 
+/// All steps are part of the one loop: so `at` stays in a register.
 impl Parser<'_> {
     fn run(&mut self) -> Result<(), JsonError> {
         let mut want = Want::Value;
@@ -70,6 +71,7 @@ impl Parser<'_> {
         JsonError { what, limit: Some(limit), at: self.at }
     }
 
+    #[inline(always)]
     fn blanks(&mut self) {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
             self.at += 1;
@@ -77,12 +79,14 @@ impl Parser<'_> {
     }
 
     /// A node of one value without children that ends at `end`.
+    #[inline(always)]
     fn leaf(&mut self, kind: Kind, end: usize, escaped: bool) {
         let next = self.nodes.len() as u32 + 1;
         self.nodes.push(Node { start: self.at as u32, end: end as u32, next, kind, escaped });
         self.at = end;
     }
 
+    #[inline(always)]
     fn value(&mut self, byte: u8) -> Result<Want, JsonError> {
         match byte {
             b'"' => self.string()?,
@@ -97,6 +101,7 @@ impl Parser<'_> {
         Ok(Want::More)
     }
 
+    #[inline(always)]
     fn begin(&mut self, kind: Kind) -> Result<Want, JsonError> {
         if self.open.len() >= self.size.depth_max {
             return Err(
@@ -109,6 +114,7 @@ impl Parser<'_> {
         Ok(if kind == Kind::Object { Want::NameOrEnd } else { Want::ValueOrEnd })
     }
 
+    #[inline(always)]
     fn close(&mut self) -> Want {
         self.at += 1;
         let (end, next) = (self.at as u32, self.nodes.len() as u32);
@@ -119,6 +125,7 @@ impl Parser<'_> {
         Want::More
     }
 
+    #[inline(always)]
     fn more(&mut self, byte: u8) -> Result<Want, JsonError> {
         let kind = self.open.last().and_then(|&index| self.nodes.get(index as usize)).map(|node| node.kind);
         match (byte, kind) {
@@ -135,6 +142,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(always)]
     fn name(&mut self, byte: u8) -> Result<Want, JsonError> {
         if byte != b'"' {
             return Err(self.fail("a name in quotes should stand here"));
@@ -148,6 +156,7 @@ impl Parser<'_> {
         Ok(Want::Value)
     }
 
+    #[inline(always)]
     fn word(&mut self, word: &[u8], kind: Kind) -> Result<(), JsonError> {
         let end = self.at + word.len();
         if self.bytes.get(self.at..end) != Some(word) {
@@ -157,6 +166,7 @@ impl Parser<'_> {
         Ok(())
     }
 
+    #[inline(always)]
     fn digits(&self, mut at: usize) -> usize {
         while self.bytes.get(at).is_some_and(u8::is_ascii_digit) {
             at += 1;
@@ -164,6 +174,7 @@ impl Parser<'_> {
         at
     }
 
+    #[inline(always)]
     fn number(&mut self) -> Result<(), JsonError> {
         let bad = |at| Err(JsonError::new("a digit should stand here", at));
         let from = self.at + usize::from(self.bytes.get(self.at) == Some(&b'-'));
@@ -193,22 +204,28 @@ impl Parser<'_> {
         Ok(())
     }
 
+    #[inline(always)]
     fn string(&mut self) -> Result<(), JsonError> {
-        let mut at = self.at + 1;
+        let mut end = text::plain_end(self.bytes, self.at + 1);
         let mut escaped = false;
-        loop {
-            at = text::plain_end(self.bytes, at);
-            match self.bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    at = text::escape_end(self.bytes, at)?;
-                }
-                Some(_) => return Err(JsonError::new("a control character in a string", at)),
-                None => return Err(JsonError::new("the text ends in a string", at)),
-            }
+        if self.bytes.get(end) != Some(&b'"') {
+            end = odd_end(self.bytes, end)?;
+            escaped = true;
         }
-        self.leaf(Kind::String, at + 1, escaped);
+        self.leaf(Kind::String, end + 1, escaped);
         Ok(())
+    }
+}
+
+/// The quote at the end of a string in which something else stands at `at`.
+fn odd_end(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at),
+            Some(b'\\') => at = text::escape_end(bytes, at)?,
+            Some(_) => return Err(JsonError::new("a control character in a string", at)),
+            None => return Err(JsonError::new("the text ends in a string", at)),
+        }
+        at = text::plain_end(bytes, at);
     }
 }

@@ -12,7 +12,8 @@ const fn zeros(word: u64) -> u64 {
 /// Bytes that are looked at in one go; of a text with many ends not more than so many are looked at in vain.
 const WINDOW_BYTES: usize = 512;
 
-/// See [`plain_end`]; for what is longer than a word, with the machine's vector instructions.
+/// See [`plain_end`]; for what is longer than a few words, with the machine's vector instructions.
+#[inline(never)]
 fn long_end(bytes: &[u8], mut at: usize) -> usize {
     for window in bytes.get(at..).unwrap_or_default().chunks(WINDOW_BYTES) {
         let end = memchr::memchr2(b'"', b'\\', window).unwrap_or(window.len());
@@ -28,21 +29,29 @@ fn long_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Words that are looked at one by one: most strings end in one of them.
+const WORDS: usize = 4;
+
 /// First byte from `at` on that is a quote, a backslash, or below 0x20; the length if there is none.
+#[inline]
 pub(super) fn plain_end(bytes: &[u8], at: usize) -> usize {
-    let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
-        let rest = bytes.get(at..).unwrap_or_default();
-        return at + rest.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(rest.len());
-    };
-    let word = u64::from_le_bytes(*chunk);
-    let quote = zeros(word ^ (ONES * b'"' as u64));
-    let backslash = zeros(word ^ (ONES * b'\\' as u64));
-    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-    let hit = quote | backslash | control;
-    if hit != 0 {
-        return at + hit.trailing_zeros() as usize / 8;
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    for _ in 0..WORDS {
+        let Some((chunk, behind)) = rest.split_first_chunk::<8>() else {
+            let ends = |&b: &u8| b == b'"' || b == b'\\' || b < 0x20;
+            return bytes.len() - rest.len() + rest.iter().position(ends).unwrap_or(rest.len());
+        };
+        let word = u64::from_le_bytes(*chunk);
+        let quote = zeros(word ^ (ONES * b'"' as u64));
+        let backslash = zeros(word ^ (ONES * b'\\' as u64));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let hit = quote | backslash | control;
+        if hit != 0 {
+            return bytes.len() - rest.len() + hit.trailing_zeros() as usize / 8;
+        }
+        rest = behind;
     }
-    long_end(bytes, at + 8)
+    long_end(bytes, bytes.len() - rest.len())
 }
 
 fn hex4(bytes: &[u8], at: usize) -> Option<u32> {

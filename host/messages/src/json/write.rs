@@ -48,34 +48,48 @@ impl<'o> Object<'o> {
         Object { out, first: true }
     }
 
-    /// Writes a name; the caller writes the value.
-    pub(crate) fn name(&mut self, name: &str) -> &mut String {
+    fn comma(&mut self) {
         if !self.first {
             self.out.push(',');
         }
         self.first = false;
-        push_string(self.out, name);
-        self.out.push(':');
+    }
+
+    /// Writes a name of our own, in which nothing has to be escaped; the caller writes the value.
+    pub(crate) fn name(&mut self, name: &'static str) -> &mut String {
+        self.comma();
+        self.out.push('"');
+        self.out.push_str(name);
+        self.out.push_str("\":");
         self.out
     }
 
-    pub(crate) fn string(&mut self, name: &str, text: &str) -> &mut Self {
+    pub(crate) fn string(&mut self, name: &'static str, text: &str) -> &mut Self {
         push_string(self.name(name), text);
         self
     }
 
     /// A value that is JSON already.
-    pub(crate) fn raw(&mut self, name: &str, json: &str) -> &mut Self {
+    pub(crate) fn raw(&mut self, name: &'static str, json: &str) -> &mut Self {
         self.name(name).push_str(json);
         self
     }
 
-    pub(crate) fn number(&mut self, name: &str, value: u64) -> &mut Self {
+    /// The same under a name of somebody else.
+    pub(crate) fn member(&mut self, name: &str, json: &str) -> &mut Self {
+        self.comma();
+        push_string(self.out, name);
+        self.out.push(':');
+        self.out.push_str(json);
+        self
+    }
+
+    pub(crate) fn number(&mut self, name: &'static str, value: u64) -> &mut Self {
         let _ = write!(self.name(name), "{value}");
         self
     }
 
-    pub(crate) fn object(&mut self, name: &str, fill: impl FnOnce(&mut Object<'_>)) -> &mut Self {
+    pub(crate) fn object(&mut self, name: &'static str, fill: impl FnOnce(&mut Object<'_>)) -> &mut Self {
         let mut inner = Object::begin(self.name(name));
         fill(&mut inner);
         inner.end();
@@ -83,7 +97,7 @@ impl<'o> Object<'o> {
     }
 
     /// An array of one object.
-    pub(crate) fn only(&mut self, name: &str, fill: impl FnOnce(&mut Object<'_>)) -> &mut Self {
+    pub(crate) fn only(&mut self, name: &'static str, fill: impl FnOnce(&mut Object<'_>)) -> &mut Self {
         let out = self.name(name);
         out.push('[');
         let mut inner = Object::begin(out);

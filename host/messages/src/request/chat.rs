@@ -1,6 +1,6 @@
 //! Bodies of chat/completions.
 use super::{
-    common::{filled, optional, Path, Top},
+    common::{filled, optional, string, Path, Top},
     Checker, Facts, DEFAULT_CHAT_MAX_TOKENS,
 };
 use crate::{
@@ -209,7 +209,7 @@ impl Checker<'_> {
                 Some(function) => {
                     let path = path.name("function");
                     filled(function, &path, "name")?;
-                    super::common::text(function, &path, "arguments")?;
+                    string(function, &path, "arguments")?;
                     self.counts.text_bytes += function.raw().len();
                 }
                 None => self.note(Some(&path), &call.text_of("type").unwrap_or_default()),
@@ -252,8 +252,7 @@ impl Checker<'_> {
         let kind = filled(part, path, "type")?;
         match kind.as_ref() {
             "text" | "refusal" => {
-                super::common::text(part, path, &kind)?;
-                part.get(&kind).into_iter().for_each(|value| self.text_bytes(value));
+                self.text_bytes(string(part, path, &kind)?);
                 Ok(())
             }
             "image_url" => {

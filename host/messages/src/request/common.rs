@@ -64,17 +64,18 @@ impl fmt::Display for Path<'_> {
 }
 
 /// A string that must be there.
-pub(crate) fn text<'a>(object: Value<'_, 'a>, path: &Path<'_>, name: &str) -> Result<Cow<'a, str>, ApiError> {
+pub(crate) fn string<'d, 'a>(object: Value<'d, 'a>, path: &Path<'_>, name: &str) -> Result<Value<'d, 'a>, ApiError> {
     let path = path.name(name);
     match object.some(name) {
         None => Err(path.missing("give a string")),
-        Some(value) => value.text().ok_or_else(|| path.wrong_kind(value, "a string")),
+        Some(value) if value.kind() != Kind::String => Err(path.wrong_kind(value, "a string")),
+        Some(value) => Ok(value),
     }
 }
 
-/// A string that must be there and say something.
+/// What a string says that must be there and say something.
 pub(crate) fn filled<'a>(object: Value<'_, 'a>, path: &Path<'_>, name: &str) -> Result<Cow<'a, str>, ApiError> {
-    let value = text(object, path, name)?;
+    let value = string(object, path, name)?.text().unwrap_or_default();
     if value.is_empty() {
         return Err(path.name(name).error("it is empty; give at least one character"));
     }

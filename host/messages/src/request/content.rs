@@ -1,6 +1,6 @@
 //! Content blocks of Messages.
 use super::{
-    common::{filled, optional, text, Path},
+    common::{filled, optional, string, Path},
     messages::{is_error, Turns},
     Checker,
 };
@@ -72,7 +72,7 @@ impl Checker<'_> {
                 turns.result(&id, path)
             }
             ("thinking", _) => {
-                text(block, path, "thinking")?;
+                string(block, path, "thinking")?;
                 optional(block, path, "signature", Kind::String).map(drop)
             }
             ("redacted_thinking", _) => filled(block, path, "data").map(drop),
@@ -131,8 +131,7 @@ impl Checker<'_> {
             match filled(inner, &path, "type")?.as_ref() {
                 "text" => {
                     // results may be empty, unlike what people say
-                    text(inner, &path, "text")?;
-                    inner.get("text").into_iter().for_each(|value| self.text_bytes(value));
+                    self.text_bytes(string(inner, &path, "text")?);
                 }
                 "image" => self.image(inner, &path)?,
                 "document" => self.document(inner, &path)?,

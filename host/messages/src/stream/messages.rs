@@ -82,7 +82,7 @@ impl Members {
 
     pub(crate) fn write(&self, object: &mut Object<'_>, without: &[&str]) {
         for (name, value) in self.0.iter().filter(|(name, _)| !without.contains(&name.as_str())) {
-            object.raw(name, value);
+            object.member(name, value);
         }
     }
 }
@@ -305,9 +305,8 @@ impl MessagesGuard {
                 };
                 copy(Some(block), out, made);
                 match kind.as_ref() {
-                    "text" | "thinking" => {
-                        push_string(out.name(&kind), &block.text_of(&kind).unwrap_or_default());
-                    }
+                    "text" => push_string(out.name("text"), &block.text_of("text").unwrap_or_default()),
+                    "thinking" => push_string(out.name("thinking"), &block.text_of("thinking").unwrap_or_default()),
                     "tool_use" => {
                         let given = block.filled("id").and_then(Value::text);
                         push_string(out.name("id"), given.as_deref().unwrap_or(&id));
@@ -443,7 +442,7 @@ fn copy(from: Option<Value<'_, '_>>, out: &mut Object<'_>, without: &[&str]) {
     for (name, value) in from.into_iter().flat_map(Value::members) {
         let name = name.text().unwrap_or_default();
         if !without.contains(&name.as_ref()) {
-            out.raw(&name, value.raw());
+            out.member(&name, value.raw());
         }
     }
 }

@@ -74,7 +74,7 @@ impl Piece {
             out.object("delta", |delta| self.delta(delta));
         }
         for (name, value) in &self.choice {
-            out.raw(name, value);
+            out.member(name, value);
         }
         match &self.finish {
             Some(reason) => out.string("finish_reason", reason),
@@ -101,7 +101,7 @@ impl Piece {
             out.raw("tool_calls", &format!("[{}]", self.tools.join(",")));
         }
         for (name, value) in &self.delta {
-            out.raw(name, value);
+            out.member(name, value);
         }
     }
 }
@@ -187,7 +187,7 @@ impl Choice {
         self.stop.hit().is_some()
     }
 
-    /// Only the first texts are looked at, to say whether the engine repeats itself: is that over?
+    /// Is it known whether the engine repeats itself?
     pub(super) fn has_compared(repeats: (u32, u32)) -> bool {
         repeats.1 > 0 || repeats.0 >= 8
     }
@@ -234,6 +234,20 @@ impl Choice {
         Ok(piece)
     }
 
+    /// Does its text repeat what came before? Only the first texts are looked at.
+    pub(super) fn compare(&mut self, text: &str, repeats: &mut (u32, u32)) {
+        if Self::has_compared(*repeats) {
+            return;
+        }
+        if self.text.is_empty() {
+        } else if text.len() > self.text.len() && text.starts_with(self.text.as_str()) {
+            repeats.0 += 1;
+        } else {
+            repeats.1 += 1;
+        }
+        text.clone_into(&mut self.text);
+    }
+
     fn advance<'t>(
         &mut self,
         text: &'t str,
@@ -243,15 +257,7 @@ impl Choice {
         if options.cumulative {
             return beyond(&mut self.text, text);
         }
-        if !Self::has_compared(*repeats) {
-            if self.text.is_empty() {
-            } else if text.len() > self.text.len() && text.starts_with(self.text.as_str()) {
-                repeats.0 += 1;
-            } else {
-                repeats.1 += 1;
-            }
-            text.clone_into(&mut self.text);
-        }
+        self.compare(text, repeats);
         Ok(text)
     }
 

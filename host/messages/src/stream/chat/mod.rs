@@ -49,6 +49,8 @@ pub struct ChatGuard {
     repeats: (u32, u32),
     /// The last chunk, if it said a text and nothing else, as it came and as it was handed on.
     plain: Cast,
+    /// The choice whose text that was.
+    speaker: usize,
 }
 
 impl ChatGuard {
@@ -66,6 +68,7 @@ impl ChatGuard {
             usage: None,
             repeats: (0, 0),
             plain: Cast::default(),
+            speaker: 0,
         }
     }
 
@@ -96,6 +99,11 @@ impl ChatGuard {
     pub fn event(&mut self, data: &str, sink: &mut dyn Sink) {
         if self.seen.ended {
             return;
+        }
+        if !Choice::has_compared(self.repeats) {
+            if let (Some(text), Some(choice)) = (self.plain.text(data), self.choices.get_mut(self.speaker)) {
+                choice.compare(&text, &mut self.repeats);
+            }
         }
         if let Some(chunk) = self.plain.written(data) {
             self.seen.token();
@@ -175,11 +183,10 @@ impl ChatGuard {
         }
         let chunk = self.chunk(index, &piece);
         sink.event("", &chunk);
-        // only the first texts are compared with each other
-        let compared = Choice::has_compared(self.repeats);
-        if alone && compared && piece.is_plain() && self.options.stop.is_empty() && !self.options.cumulative {
+        if alone && piece.is_plain() && self.options.stop.is_empty() && !self.options.cumulative {
             let completions = self.options.completions;
             if let Some(text) = choice::content(value, completions) {
+                self.speaker = index as usize;
                 self.plain
                     .learn(text, &chunk, |root| choice::content(root.get("choices")?.items().next()?, completions));
             }
