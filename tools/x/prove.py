@@ -18,9 +18,9 @@ FORMAL = base.ROOT / "hdl" / "formal"
 BLOCK = "burst proof"
 YOSYS, SOLVER = machine.PINS[1], machine.PROVERS[0]
 # Of a part that is cut away the outputs are free: what is proved then holds whatever the part does.
-REST = ("nodes", "pools", "hold", "tenants", "tickets", "slots", "scale", "work")
-STATE = ("nodes", "pools", "hold", "tenants", "tickets", "promises", "scale", "work")
-PROMISE = ("rows", "step", "sum", "multiply", "scale_prompt", "scale_decode", "work")
+REST = ("nodes", "pools", "hold", "tenants", "tickets", "slots", "scale", "decode_work", "work_class")
+STATE = ("nodes", "pools", "hold", "tenants", "tickets", "promises", "scale", "decode_work", "work_class")
+PROMISE = ("rows", "pick", "take", "give", "sum", "multiply", "scale_prompt", "scale_decode", "decode_work")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ PROPERTIES = [
     Property("admit", "I13: only a request or a bind grants, at most one slot an event, and one of the node named", STATE, 30, "NODE=1"),
     Property("evicted", "a request is put out for another only where that is held, a clock behind it", (*STATE, "slots"), 30, "ACTION=1"),
     Property("retry_after", "`retry_after_ms` of a refusal is in 20 to 8,000", (*REST, *(f"promises.{part}" for part in PROMISE)), 30, "RETRY=16384"),
-    Property("in_flight", "`recommended_concurrency` is above what its tenant has in flight", ("answers.share",), 24, "RECOMMENDED=1", 24, "burst_answers"),
+    Property("in_flight", "`recommended_concurrency` is above what its tenant has in flight", (), 24, "RECOMMENDED=1", 24, "burst_answers"),
     Property("in_flight_limit", "at a limit of the tenant it is not below that", ("answers.share",), 24, "RECOMMENDED=65535", 24, "burst_answers"),
     Property("own_request", "of a request it bears connection and position", (*STATE, "slots"), 30, "INDEX=1"),
 ]
