@@ -44,7 +44,8 @@ Made by `./x synth` with {YOSYS}, flow `{FLOW_ID}`. Do not edit: run it again af
 
 Each block stands alone here (no input or output buffers). *Levels* is the longest chain of LUTs between two of register, memory,
 multiplier and port on the 7-series; a carry chain counts as one level, the wide multiplexers as none. *LUT* are those of
-logic, each counted as a whole one; *memory LUT* are those taken by shift registers and distributed RAM. The mapper takes a net for {NET_DELAY_PS} ps, so that it maps for levels. These are counts before placement, not a speed.
+logic, each counted as a whole one; *memory LUT* are those taken by shift registers and distributed RAM. The mapper takes a
+net for {NET_DELAY_PS} ps, so that it maps for levels. These are counts before placement, not a speed.
 
 """
 COLUMNS = [
