@@ -84,7 +84,14 @@ struct Meets {
 fn text<const S: usize, const A: usize>(given: bool) -> String {
     let (s, a, last) = (S - 1, A - 1, (1usize << A) - 1);
     let (declared, clocked, started) = if given {
-        ("wire again = meets[0];\nwire second = meets[1];\nwire third = meets[2];\n".to_string(), "", "")
+        // a beat may have been lost to a reset on its way here
+        (
+            "reg valid_earlier;\nwire again = meets[0] & valid;\nwire second = meets[1] & valid_before;\n\
+             wire third = meets[2] & valid_earlier;\n"
+                .to_string(),
+            "  valid_earlier <= valid_before;\n",
+            "  valid_earlier = 0;\n",
+        )
     } else {
         (
             format!(
