@@ -39,6 +39,8 @@ pub struct Beats<const W: usize, const C: usize> {
     pub bytes: Signal<In, Bits<10>>,
     /// Its beats; 0 for no byte.
     pub beats: Signal<Out, Bits<C>>,
+    /// The last one, counted from 0; all ones for no byte.
+    pub stop: Signal<Out, Bits<C>>,
     /// Bytes of the last beat, 1 to `W`; `W` for no byte.
     pub rest: Signal<Out, Bits<7>>,
 }
@@ -47,19 +49,23 @@ impl<const W: usize, const C: usize> Logic for Beats<W, C> {
     fn update(&mut self) {
         let bytes = self.bytes.val().index();
         self.beats.next = ((bytes.div_ceil(W) & ((1 << C) - 1)) as u64).into();
+        self.stop.next = ((bytes.div_ceil(W).wrapping_sub(1) & ((1 << C) - 1)) as u64).into();
         self.rest.next = (if bytes.is_multiple_of(W) { W } else { bytes % W } as u64).into();
     }
     fn connect(&mut self) {
         self.beats.connect();
+        self.stop.connect();
         self.rest.connect();
     }
     fn hdl(&self) -> Verilog {
         assert!(W.is_power_of_two() && W * (1 << (C - 1)) == DMA_REQUEST_BYTES_MAX as usize, "a request's beats fit");
         let low = W.ilog2() as usize;
         Verilog::Custom(format!(
-            "reg [10:0] up;\nalways @(*) begin\n  up = {{1'b0, bytes}} + 11'd{};\n  beats = up[{}:{low}];\n  \
+            "reg [10:0] up, down;\nalways @(*) begin\n  up = {{1'b0, bytes}} + 11'd{};\n  beats = up[{}:{low}];\n  \
+             down = {{1'b0, bytes}} - 11'd1;\n  stop = down[{}:{low}];\n  \
              rest = |bytes[{}:0] ? {{{}'b0, bytes[{}:0]}} : 7'd{W};\nend\n",
             W - 1,
+            low + C - 1,
             low + C - 1,
             low - 1,
             7 - low,

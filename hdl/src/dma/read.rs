@@ -182,7 +182,7 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
         self.meta.wdata.next = self.pack.word.val();
         self.expects.we.next = self.takes.val();
         self.expects.waddr.next = self.slot.val();
-        self.expects.wdata.next = self.beats.beats.val();
+        self.expects.wdata.next = self.beats.stop.val();
         if self.q_ready.val() {
             self.m_valid.d.next = false;
         }
@@ -233,7 +233,7 @@ impl<const W: usize, const B: usize, const N: usize, const C: usize, const R: us
         self.expects.raddr.next = self.a_tag.q.val();
         self.end_status.next = self.a_status.q.val();
         for code in ANSWER..(ANSWER + 1) {
-            if !self.a_status.q.val().any() & (!self.fits.val() | (self.at_next.val() != self.expects.rdata.val())) {
+            if !self.a_status.q.val().any() & (self.at.val() != self.expects.rdata.val()) {
                 self.end_status.next = code.to_bits::<3>();
             }
         }
