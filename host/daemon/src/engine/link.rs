@@ -2,6 +2,7 @@
 //!
 //! A connection is driven by the task whose request it carries, not by one of its own: what has come from the engine is
 //! at hand without a change of tasks, however many pieces it is in.
+use super::quiet::Quiet;
 use super::Parts;
 use crate::metrics::Count;
 use bytes::Bytes;
@@ -24,30 +25,32 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 /// A connection.
 struct Link {
     sender: SendRequest<Parts>,
-    /// Moves bytes when it is polled; `None` once it has ended.
-    driver: Option<Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>>,
+    driver: Driver,
 }
 
-impl Link {
+/// What moves the bytes of a connection.
+struct Driver {
+    /// `None` once it has ended.
+    future: Option<Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>>,
+    quiet: Quiet,
+}
+
+impl Driver {
     /// Moves what can be moved now.
     fn drive(&mut self, cx: &mut Context<'_>) {
-        if let Some(driver) = &mut self.driver {
-            // how it ended shows in what was asked of it
-            if driver.as_mut().poll(cx).is_ready() {
-                self.driver = None;
-            }
-        }
+        let _: Poll<()> = self.poll(cx, |_| Poll::Ready(()));
     }
 
-    /// Polls something that this connection is to bring about.
+    /// Moves what can be moved now, and polls what that is to bring about.
     fn poll<T>(&mut self, cx: &mut Context<'_>, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
-        match poll(cx) {
-            Poll::Ready(output) => Poll::Ready(output),
-            Poll::Pending => {
-                self.drive(cx);
-                poll(cx)
+        let Driver { future, quiet } = self;
+        quiet.poll(cx, |cx| {
+            // how it ended shows in what was asked of it
+            if future.as_mut().is_some_and(|future| future.as_mut().poll(cx).is_ready()) {
+                *future = None;
             }
-        }
+            poll(cx)
+        })
     }
 }
 
@@ -68,8 +71,8 @@ impl Idle {
         loop {
             let (mut link, since) = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
             // the engine may have closed it in the meantime
-            link.drive(cx);
-            if since.elapsed() < IDLE_TIME && link.driver.is_some() && link.sender.is_ready() {
+            link.driver.drive(cx);
+            if since.elapsed() < IDLE_TIME && link.driver.future.is_some() && link.sender.is_ready() {
                 return Some(link);
             }
         }
@@ -117,22 +120,13 @@ impl Links {
             Some(link) => link,
             None => self.connect().await.map_err(|why| Failed { why, used })?,
         };
+        // the connection is driven right behind
+        link.driver.quiet.hush();
         let mut answer = pin!(link.sender.send_request(request));
         let driver = &mut link.driver;
-        let mut drive = |cx: &mut Context<'_>| {
-            if driver.as_mut().is_some_and(|d| d.as_mut().poll(cx).is_ready()) {
-                *driver = None;
-            }
-        };
-        let answer = poll_fn(|cx| match answer.as_mut().poll(cx) {
-            Poll::Ready(answer) => Poll::Ready(answer),
-            Poll::Pending => {
-                drive(cx);
-                answer.as_mut().poll(cx)
-            }
-        });
+        let answer = poll_fn(|cx| driver.poll(cx, |cx| answer.as_mut().poll(cx)));
         let response = answer.await.map_err(|e| Failed { why: chain(&e), used })?;
-        Ok(response.map(|body| Flow { link: Some(link), body, idle: self.idle.clone() }))
+        Ok(response.map(|body| Flow { link: Some(link), body, wanted: false, idle: self.idle.clone() }))
     }
 
     async fn connect(&self) -> Result<Link, String> {
@@ -140,10 +134,11 @@ impl Links {
         let mut connector = self.connector.clone();
         let io = connector.call(self.server.clone()).await.map_err(|e| chain(e.as_ref()))?;
         let (sender, driver) = handshake(io).await.map_err(|e| chain(&e))?;
-        let mut link = Link { sender, driver: Some(Box::pin(driver)) };
+        let driver = Driver { future: Some(Box::pin(driver)), quiet: Quiet::default() };
+        let mut link = Link { sender, driver };
         // it says whether it is ready only after it has been polled
         poll_fn(|cx| {
-            link.drive(cx);
+            link.driver.drive(cx);
             Poll::Ready(())
         })
         .await;
@@ -155,6 +150,8 @@ impl Links {
 pub struct Flow {
     link: Option<Link>,
     body: Incoming,
+    /// The connection has been told that somebody reads the body: before that it brings nothing.
+    wanted: bool,
     idle: Arc<Idle>,
 }
 
@@ -166,11 +163,21 @@ impl Flow {
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, String>> {
         loop {
-            let body = &mut self.body;
-            let poll = |cx: &mut Context<'_>| Pin::new(&mut *body).poll_frame(cx);
-            let polled = match &mut self.link {
-                Some(link) => link.poll(cx, poll),
-                None => return Poll::Ready(Ok(None)),
+            let Some(link) = &mut self.link else {
+                return Poll::Ready(Ok(None));
+            };
+            let mut body = Pin::new(&mut self.body);
+            let there = match std::mem::replace(&mut self.wanted, true) {
+                true => Poll::Pending,
+                false => {
+                    // the connection is driven right behind
+                    link.driver.quiet.hush();
+                    body.as_mut().poll_frame(cx)
+                }
+            };
+            let polled = match there {
+                Poll::Ready(frame) => Poll::Ready(frame),
+                Poll::Pending => link.driver.poll(cx, |cx| body.as_mut().poll_frame(cx)),
             };
             match polled {
                 Poll::Pending => return Poll::Pending,
@@ -189,8 +196,8 @@ impl Flow {
 
     fn give_back(&mut self, cx: &mut Context<'_>) {
         if let Some(mut link) = self.link.take() {
-            link.drive(cx);
-            if link.driver.is_some() && link.sender.is_ready() {
+            link.driver.drive(cx);
+            if link.driver.future.is_some() && link.sender.is_ready() {
                 self.idle.put(link);
             }
         }

@@ -5,6 +5,7 @@ mod echo_text;
 mod link;
 pub mod load;
 mod parts;
+mod quiet;
 mod upstream;
 mod voice;
 
