@@ -9,6 +9,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use tokio::signal::unix::{signal, SignalKind};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let Arguments { command, config, check } = Arguments::parse();
     if let Some(command) = command {

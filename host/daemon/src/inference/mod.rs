@@ -66,7 +66,7 @@ async fn answer(app: Arc<App>, state: &State, ticket: &mut Ticket, asked: &Asked
         ticket.passed(200);
         return Ok(Answer::Whole(body.into_bytes()));
     }
-    let text = std::str::from_utf8(&asked.body).ok();
+    let text = simdutf8::basic::from_utf8(&asked.body).ok();
     let admitted = decide::decide(&app, state, ticket, asked, text).await?;
     // what is no text has not been admitted
     let reply = open::open(app, state, ticket, asked, text.unwrap_or_default(), admitted).await?;
