@@ -12,7 +12,7 @@ mod burst;
 mod random;
 
 use burst::program::Program;
-use burst::suite::{Case, STREAMS};
+use burst::suite::{Case, EVENTS, STREAMS};
 use forebay_spec::burst::BOARD;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,8 +25,6 @@ type Death = Option<(u64, String)>;
 
 /// Events of a first short stream, which most mutants do not survive.
 const FIRST_EVENTS: usize = 1_500;
-/// Events of each stream for those that do: the beginning of what the equality tests run.
-const EVENTS: usize = 10_000;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,11 +33,13 @@ fn main() -> Result<(), Failure> {
     };
     let program = Program::of_mutants(&std::fs::read_to_string(verilog)?, top);
     let mut deaths: Vec<Death> = vec![None; count.parse::<usize>()? + 1];
+    stage(&program, 0, &Case::new(BOARD, 0, FIRST_EVENTS), &mut deaths)?;
     // those that draw every register first: they kill more
     let seeds = (1..STREAMS).step_by(2).chain((0..STREAMS).step_by(2));
-    let streams = std::iter::once((0, FIRST_EVENTS)).chain(seeds.map(|seed| (seed, EVENTS)));
-    for (seed, events) in streams {
-        stage(&program, seed, events, &mut deaths)?;
+    let mixed = seeds.map(|seed| Case::new(BOARD, seed, EVENTS));
+    let cases = Case::themed(BOARD).chain(mixed).chain(std::iter::once_with(|| Case::saturated(BOARD)));
+    for (number, case) in (1..).zip(cases) {
+        stage(&program, number, &case, &mut deaths)?;
     }
     let mut lines = String::new();
     for (number, death) in deaths.iter().enumerate().skip(1) {
@@ -53,8 +53,8 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Gives a stream to all mutants that are still alive, on all cores.
-fn stage(program: &Program, seed: u64, events: usize, deaths: &mut [Death]) -> Result<(), Failure> {
-    let case = Case::new(BOARD, seed, events);
+fn stage(program: &Program, seed: u64, case: &Case, deaths: &mut [Death]) -> Result<(), Failure> {
+    let events = case.stream.log.len();
     let alive: Vec<usize> = (0..deaths.len()).filter(|&n| deaths[n].is_none()).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let killed = Mutex::new(Vec::new());

@@ -16,7 +16,7 @@ use rust_hdl::prelude::Block;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Ten million events with `FOREBAY_SLOW=1`, else 120,000.
+/// Mixed streams: ten million events with `FOREBAY_SLOW=1`, else 120,000.
 fn streams_of() -> (u64, usize) {
     if std::env::var("FOREBAY_SLOW").is_ok_and(|v| v == "1") {
         (50, 200_000)
@@ -25,15 +25,16 @@ fn streams_of() -> (u64, usize) {
     }
 }
 
-/// Runs streams of random events; everything that can happen does, but for what is named.
+/// Runs streams of random events, mixed ones and those of all themes; everything that can happen does, but for what is named.
 fn against_twin<B: Block + Default>(sizes: Sizes, streams: u64, events: usize, but_for: &[&str]) {
     let program = Program::new::<B>();
     let mut marks = BTreeMap::new();
-    for seed in 0..streams {
-        let case = Case::new(sizes, seed, events);
+    let mixed = (0..streams).map(|seed| Case::new(sizes, seed, events));
+    let cases = mixed.chain(Case::themed(sizes)).chain(std::iter::once_with(|| Case::saturated(sizes)));
+    for (number, case) in cases.enumerate() {
         let ran = case.run(&program, 0).expect("the program answers");
         if let Some(difference) = case.differs(&ran) {
-            panic!("{}, stream {seed}: {difference}", sizes.name);
+            panic!("{}, stream {number}: {difference}", sizes.name);
         }
         case.stream.marks().into_iter().for_each(|(name, n)| *marks.entry(name).or_insert(0) += n);
     }

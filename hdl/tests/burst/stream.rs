@@ -1,95 +1,14 @@
 //! Random event streams, with what the twin answers to each event.
+use super::setup::any;
+pub(crate) use super::setup::{config, Theme};
 use crate::random::Rng;
 use forebay_decide::burst::{Burst, Config, Counters, Timer};
 use forebay_spec::burst::{
-    Action, Event, Input, LostReason, NodeChange, NodeRegisters, PoolRegisters, RefuseReason, Release, ReleaseKind,
-    ShiftAdd, Sizes, TenantLimits, Verdict, Visit, INPUT_ORDER,
+    Action, Event, Input, LostReason, NodeChange, RefuseReason, Release, ReleaseKind, Verdict, Visit, INPUT_ORDER,
+    PATIENCE_SHIFT,
 };
 use forebay_spec::{Disposition, Field, Kind, PuntReason, Record, RejectReason};
 use std::collections::BTreeMap;
-
-/// Several pools on overlapping nodes, tenants with tight limits, a watchdog that bites; `varied` draws every register.
-pub(crate) fn config(sizes: Sizes, strict: bool, varied: bool, rng: &mut Rng) -> Config {
-    let mut config = Config::one_pool(sizes, sizes.nodes, sizes.slots_per_node() as u16, 10_541, 20, strict);
-    let pools = if varied { sizes.pools } else { sizes.pools.min(3) };
-    let hold = if strict { 0 } else { (sizes.hold / pools) as u16 };
-    for (p, pool) in config.pools.iter_mut().enumerate() {
-        // small parts, so that they are full now and then, and a large one
-        let part = if p == 0 { hold } else { hold.min(20) };
-        *pool = PoolRegisters::of(sizes.nodes as u32, 4, 3_000 << p, 20, if p < pools { part } else { 0 });
-        pool.late_empty = rng.below(3) as u8;
-        pool.late_tokens = rng.below(4_000) as u32;
-        if p % 4 == 1 {
-            // the largest factors
-            pool.decode = ShiftAdd { shift: [0, 0, 1], terms: 3 };
-            pool.prompt = ShiftAdd { shift: [2, 0, 1], terms: 1 + rng.below(3) as u8 };
-        }
-    }
-    for (n, node) in config.nodes.iter_mut().enumerate() {
-        let serves = (1 << (n % pools)) | u8::from(n % 2 == 0);
-        // of many nodes most are small, so that they are full now and then
-        let most = if n < 8 { sizes.slots_per_node() } else { 2 };
-        let slots = (most - n % 2).max(1) as u16;
-        *node = NodeRegisters::of(slots, 6_000 + 900 * n as u32, 12 + 4 * n as u32, serves, strict);
-    }
-    for bank in &mut config.pool_of_model {
-        bank.iter_mut().for_each(|pool| *pool = rng.below(pools as u64) as u8);
-    }
-    config.thresholds[1] = config.thresholds[0].map(|t| t + t / 2);
-    config.limits = vec![TenantLimits::NONE; sizes.tenants];
-    config.limits[1] = TenantLimits { requests: 3, tokens: u32::MAX };
-    config.limits[2] = TenantLimits { requests: u16::MAX, tokens: 20_000 };
-    (config.fleet.fill_limit, config.fleet.run_limit) = (20, 90);
-    config.fleet.hold_ms = 200 + rng.below(2_800) as u16;
-    config.fleet.budget_ms = 300 + rng.below(1_000) as u16;
-    if varied {
-        vary(&mut config, strict, rng);
-    }
-    config
-}
-
-/// Registers of all magnitudes: rates that few slots suffice to learn, slots that are granted again soon, limits that are
-/// reached by their low bits, gains that keep the numbers of refusals within their range.
-fn vary(config: &mut Config, strict: bool, rng: &mut Rng) {
-    let any = |rng: &mut Rng, bits: u64| (rng.next() >> 32) as u32 & ((1 << (1 + rng.below(bits))) - 1);
-    let factor = |rng: &mut Rng, least: u64| ShiftAdd {
-        shift: std::array::from_fn(|_| (least + rng.below(16 - least)) as u8),
-        terms: 1 + rng.below(3) as u8,
-    };
-    let slots_most = if rng.one_in(2) { 2 } else { config.sizes.slots_per_node() as u64 };
-    let pools = config.sizes.pools as u64;
-    for node in &mut config.nodes {
-        let rate = 2_000 + any(rng, 16);
-        let (slots, serves) = (1 + rng.below(slots_most), 1 + rng.below((1 << pools) - 1));
-        *node = NodeRegisters::of(slots as u16, rate, 12 + rng.below(60) as u32, serves as u8, strict);
-        node.rate_max = rate + any(rng, 16);
-        node.rate_min = rate - rng.below(u64::from(rate) / 2) as u32;
-        node.decode_shift = rng.below(7) as u8;
-    }
-    // one pool has nearly the whole buffer
-    let parts: u16 = config.pools.iter().map(|pool| pool.hold).sum();
-    let largest = rng.below(pools) as usize;
-    for (p, pool) in config.pools.iter_mut().enumerate() {
-        pool.hold = if strict { 0 } else { pool.hold.min(1 + rng.below(2) as u16) };
-        if p == largest && !strict {
-            pool.hold = parts - 2 * (pools as u16 - 1).min(parts / 2);
-        }
-        (pool.prompt, pool.decode) = (factor(rng, 2), factor(rng, 4));
-        pool.gain_one = 1 + any(rng, 16);
-        (pool.gain_min, pool.gain_max) = (1 + pool.gain_one / 4, pool.gain_one * 8);
-    }
-    for bank in &mut config.thresholds {
-        *bank = std::array::from_fn(|_| any(rng, 31));
-        bank.sort_unstable();
-    }
-    for limit in config.limits.iter_mut().skip(1).step_by(2) {
-        *limit = TenantLimits { requests: 1 + any(rng, 7) as u16, tokens: 1_000 + any(rng, 22) };
-    }
-    (config.fleet.fill_limit, config.fleet.run_limit) = (1 + any(rng, 9) as u16, 1 + any(rng, 9) as u16);
-    (config.fleet.budget_ms, config.fleet.budget) = (any(rng, 12) as u16, factor(rng, 2));
-    config.fleet.late_margin_ms = any(rng, 10) as u16;
-    config.fleet.kv_full_percent = 40 + rng.below(60) as u8;
-}
 
 /// What a stream came across, beside what the twin counts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,23 +32,34 @@ pub(crate) struct Stream {
     /// Events, their verdicts, and the pools whose bind was due after each.
     pub(crate) log: Vec<(Event, Vec<Verdict>, u32)>,
     pub(crate) seen: Seen,
+    pub(super) config: Config,
+    pub(super) theme: Theme,
     timer: Timer,
-    rng: Rng,
-    now_ms: u32,
+    pub(super) rng: Rng,
+    pub(super) now_ms: u32,
     next_id: u32,
     /// Prompts are of one magnitude, time goes slowly and nodes stay, so that they are kept busy and learn their rates.
     calm: bool,
-    slots: BTreeMap<u16, u8>,
-    entries: BTreeMap<u16, u8>,
+    pub(super) slots: BTreeMap<u16, u8>,
+    pub(super) entries: BTreeMap<u16, u8>,
     /// Requests that were refused, to come again.
     refused: Vec<Record>,
     last: Option<Record>,
+    /// When each node's work should be done, if it began with nothing.
+    pub(super) done_at: Vec<u32>,
 }
 
 impl Stream {
-    pub(crate) fn new(config: Config, mut rng: Rng) -> Self {
+    pub(crate) fn new(config: Config, rng: Rng) -> Self {
+        Self::of(config, Theme::Mixed, rng)
+    }
+
+    pub(crate) fn of(config: Config, theme: Theme, mut rng: Rng) -> Self {
         let mut stream = Stream {
-            burst: Burst::new(config).expect("a sound configuration"),
+            burst: Burst::new(config.clone()).expect("a sound configuration"),
+            done_at: vec![0; config.sizes.nodes],
+            config,
+            theme,
             log: Vec::new(),
             seen: Seen::default(),
             timer: Timer::default(),
@@ -194,17 +124,22 @@ impl Stream {
         self.burst.invariants().expect("invariants");
     }
 
-    fn apply(&mut self, input: Input) {
+    pub(super) fn apply(&mut self, input: Input) {
         if let Input::Tick { elapsed_ms } = input {
             self.now_ms = self.now_ms.wrapping_add(u32::from(elapsed_ms));
         }
         let event = Event { seq: self.log.len() as u32, now_ms: self.now_ms, input };
-        let rates: Vec<u32> = (0..self.burst.sizes().nodes).map(|n| self.burst.node(n).rate).collect();
+        let nodes: Vec<_> = (0..self.burst.sizes().nodes).map(|n| self.burst.node(n)).collect();
         let gains: Vec<u32> = (0..self.burst.sizes().pools).map(|p| self.burst.gain(p)).collect();
         let verdicts: Vec<Verdict> = self.burst.apply(&event).into_iter().collect();
-        for (n, rate) in rates.into_iter().enumerate() {
-            self.seen.learned += u64::from(rate != self.burst.node(n).rate);
-            self.seen.overdue += u64::from(self.burst.node(n).overdue);
+        for (n, was) in nodes.into_iter().enumerate() {
+            let is = self.burst.node(n);
+            self.seen.learned += u64::from(was.rate != is.rate);
+            self.seen.overdue += u64::from(is.overdue);
+            if was.debt == 0 && is.debt > 0 {
+                let ms = (is.debt * 1_000).div_ceil(is.rate.max(1));
+                self.done_at[n] = self.now_ms.wrapping_add(ms + (1 << PATIENCE_SHIFT));
+            }
         }
         for (p, gain) in gains.into_iter().enumerate() {
             self.seen.gain_up += u64::from(self.burst.gain(p) > gain);
@@ -245,12 +180,20 @@ impl Stream {
         }
         let input = match self.rng.below(64) {
             0..=17 => self.request(),
+            18..=37 if self.theme != Theme::Mixed && !self.rng.one_in(4) => match self.more() {
+                Some(input) => input,
+                None => return,
+            },
             18..=37 => self.release(),
             38..=39 => self.withdraw(),
             40 if self.calm && !self.rng.one_in(8) => Input::Switch { bank: true },
             40 => self.node(),
             41 if self.rng.one_in(8) => return self.tenant_quiet(),
-            41..=44 => self.visit(),
+            41 => self.visit(),
+            42 if self.rng.one_in(4) => return self.fade(),
+            43 if self.rng.one_in(4) => return self.watch(),
+            44 if self.rng.one_in(8) && !self.calm => return self.leap(),
+            42..=44 => self.visit(),
             45..=47 => Input::Bind { pool: self.rng.below((self.burst.sizes().pools as u64 + 1).min(8)) as u8 },
             48 => Input::Switch { bank: self.rng.one_in(2) },
             49 => {
@@ -258,6 +201,16 @@ impl Stream {
                 Input::Tick { elapsed_ms: ms as u16 }
             }
             50..=55 => return self.binds(),
+            56..=62 => {
+                // few visits of many, so that most events do something
+                let elapsed_ms = 1 + self.rng.below(8) as u16;
+                self.apply(Input::Tick { elapsed_ms });
+                for _ in 0..self.rng.below(4) {
+                    let visit = self.visit();
+                    self.apply(visit);
+                }
+                return self.binds();
+            }
             _ => {
                 let ms = if self.rng.one_in(8) && !self.calm { self.rng.below(90) } else { self.rng.below(8) };
                 self.timer.start(ms as u16 + 1);
@@ -288,7 +241,7 @@ impl Stream {
         self.apply(Input::Release(Release { slot, generation, kind, output_tokens: 300 }));
     }
 
-    fn request(&mut self) -> Input {
+    pub(super) fn request(&mut self) -> Input {
         // a node of few slots is busy for long only with large prompts
         let few = self.burst.sizes().slots_per_node() < 8;
         let rng = &mut self.rng;
@@ -311,10 +264,17 @@ impl Stream {
         }
         record.max_tokens =
             (rng.next() >> 32) as u32 >> (if rng.one_in(8) { rng.below(32) } else { 19 + rng.below(13) });
+        self.theme.size(&mut record, rng);
         // mostly a few, so that they come up against their limits
-        let most = if rng.one_in(8) { 255 } else { 12 };
+        let few = if self.theme == Theme::Crowded { 1 + rng.below(2) } else { 12 };
+        let most = if rng.one_in(8) { 255 } else { few };
         let tenants = (self.burst.sizes().tenants as u64 + 2).min(most);
         record.tenant = Some(rng.below(tenants) as u8).filter(|_| !rng.one_in(7));
+        let word = word_of(record.tenant, self.config.limits.len());
+        if self.burst.in_flight(word as u8).0 >= self.config.limits[word].requests {
+            // of any size, as it will be refused
+            record.body_bytes = 4 * any(rng, 18);
+        }
         record.model = Some(rng.below(255) as u8).filter(|_| !rng.one_in(5));
         record.retry = if rng.one_in(6) { rng.below(256) as u8 } else { 0 };
         record.bank = rng.one_in(2);
@@ -325,16 +285,17 @@ impl Stream {
                     Disposition::Punt(PuntReason::ALL[rng.below(PuntReason::ALL.len() as u64) as usize])
             }
             2..=4 => record.kinds[rng.below(5) as usize] = Kind::ALL[rng.below(Kind::ALL.len() as u64) as usize],
+            5..=24 => self.aim(&mut record),
             _ => {}
         }
         self.last = Some(record);
-        if rng.one_in(16) {
+        if self.rng.one_in(16) {
             return Input::PuntResult(record);
         }
         Input::Record(record)
     }
 
-    fn release(&mut self) -> Input {
+    pub(super) fn release(&mut self) -> Input {
         let rng = &mut self.rng;
         // mostly a slot that somebody has had
         let known = self.slots.iter().nth(rng.below(self.slots.len().max(1) as u64) as usize);
@@ -349,11 +310,12 @@ impl Stream {
             slot = slot.wrapping_add(1 << (8 + rng.below(8)));
         }
         let kind = ReleaseKind::ALL[[0, 0, 1, 2, 3, 3, 3, 4][rng.below(8) as usize]];
-        let output_tokens = (rng.below(65_536) >> rng.below(17)) as u16;
+        let long = self.theme == Theme::Long && !rng.one_in(4);
+        let output_tokens = if long { u16::MAX } else { (rng.below(65_536) >> rng.below(17)) as u16 };
         Input::Release(Release { slot, generation, kind, output_tokens })
     }
 
-    fn withdraw(&mut self) -> Input {
+    pub(super) fn withdraw(&mut self) -> Input {
         let rng = &mut self.rng;
         let known = self.entries.iter().nth(rng.below(self.entries.len().max(1) as u64) as usize);
         let (mut slot, generation) = known.map_or((0, 0), |(e, g)| (*e, *g));
@@ -368,6 +330,7 @@ impl Stream {
         let rng = &mut self.rng;
         let node = rng.below(self.burst.sizes().nodes as u64 + 1) as u8;
         let change = match rng.below(16) {
+            0..=11 if self.theme == Theme::Waiting => NodeChange::Drain,
             0 => NodeChange::Drain,
             1..=3 => NodeChange::Gone,
             4..=5 => NodeChange::Kv { percent: rng.below(101) as u8, own: rng.one_in(2) },
@@ -390,7 +353,7 @@ impl Stream {
         }
     }
 
-    fn visit(&mut self) -> Input {
+    pub(super) fn visit(&mut self) -> Input {
         let rng = &mut self.rng;
         let sizes = self.burst.sizes();
         let index = rng.below(sizes.slots.max(sizes.tenants * 8) as u64) as u16;
@@ -404,4 +367,9 @@ impl Stream {
         };
         Input::Visit(Visit::from_code(kind, index).expect("codes 0 to 5"))
     }
+}
+
+/// Word of a request's tenant, of a table of so many.
+pub(super) fn word_of(tenant: Option<u8>, words: usize) -> usize {
+    tenant.map(|t| usize::from(t) + 1).filter(|&word| word < words).unwrap_or(0)
 }

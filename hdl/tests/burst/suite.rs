@@ -1,14 +1,18 @@
 //! One stream as the block gets it, and where the block's answers first differ from the twin's.
 use super::program::{Ports, Program, Ran, Shown};
-use super::stream::{config, Stream};
+use super::setup::saturating;
+use super::stream::{config, Stream, Theme};
 use crate::random::Rng;
+use forebay_decide::burst::Config;
 use forebay_hdl::burst::{INTERVAL_CLOCKS, LATENCY_CLOCKS};
 use forebay_spec::burst::Sizes;
 
-/// Streams of a quick run.
+/// Mixed streams of a quick run.
 pub(crate) const STREAMS: u64 = 6;
 /// Events of each of them.
 pub(crate) const EVENTS: usize = 20_000;
+/// Streams of each theme.
+pub(crate) const THEMED: u64 = 4;
 
 /// A set-up, events before a reset and events behind it.
 pub(crate) struct Case {
@@ -25,10 +29,36 @@ impl Case {
     pub(crate) fn new(sizes: Sizes, seed: u64, events: usize) -> Self {
         let mut rng = Rng::new(1_000 + seed);
         let config = config(sizes, seed % 3 == 2, seed % 2 == 1, &mut rng);
-        let words = config.words();
-        let mut before = Stream::new(config.clone(), Rng::new(3_000 + seed));
+        let streams = [3_000, 2_000].map(|from| Stream::new(config.clone(), Rng::new(from + seed)));
+        Self::of(config, streams, events, rng)
+    }
+
+    /// The cases of all themes, each with its number.
+    pub(crate) fn themed(sizes: Sizes) -> impl Iterator<Item = Self> {
+        (0..THEMED).flat_map(|seed| Theme::ALL.map(|theme| (theme, seed))).map(move |(theme, seed)| {
+            let seed = 10 * seed + theme as u64;
+            let mut rng = Rng::new(5_000 + seed);
+            let config = theme.config(sizes, seed % 3 == 2, &mut rng);
+            let streams = [7_000, 6_000].map(|from| Stream::of(config.clone(), theme, Rng::new(from + seed)));
+            Self::of(config, streams, theme.events(), rng)
+        })
+    }
+
+    /// Nobody gets a node, and all are promised their work, until no promise can grow.
+    pub(crate) fn saturated(sizes: Sizes) -> Self {
+        let mut rng = Rng::new(9_000);
+        let config = saturating(sizes, &mut rng);
+        let [before, mut stream] = [9_001, 9_002].map(|seed| Stream::new(config.clone(), Rng::new(seed)));
+        stream.saturate();
+        let events = stream.log.len();
+        Self::of(config, [before, stream], events, rng)
+    }
+
+    /// A tenth of the events come before the reset, of a stream of their own.
+    fn of(config: Config, [mut before, mut stream]: [Stream; 2], events: usize, mut rng: Rng) -> Self {
+        let sizes = config.sizes;
+        let words = shuffled(config.words(), &mut rng);
         before.run(events / 10);
-        let mut stream = Stream::new(config, Rng::new(2_000 + seed));
         stream.run(events);
         let mut ports = |stream: &Stream| -> Vec<_> {
             stream.log.iter().map(|(event, ..)| (pause(&mut rng), Ports::of(event))).collect()
@@ -94,4 +124,17 @@ fn pause(rng: &mut Rng) -> u32 {
     } else {
         0
     }
+}
+
+/// Words in any order, and among them such as are not the scheduler's: of addresses that differ from its own in a bit.
+fn shuffled(mut words: Vec<(u16, u32)>, rng: &mut Rng) -> Vec<(u16, u32)> {
+    let foreign: Vec<_> = (0..words.len())
+        .map(|_| (words[rng.below(words.len() as u64) as usize].0 ^ 1 << (5 + rng.below(10)), rng.next() as u32))
+        .filter(|(address, _)| !matches!(address & 0x7fff, 0..=0x3f | 0x700..=0x7ff | 0xc00..=0xd47 | 0xe00..=0xfff))
+        .collect();
+    words.extend(foreign);
+    for n in (1..words.len()).rev() {
+        words.swap(n, rng.below(n as u64 + 1) as usize);
+    }
+    words
 }

@@ -159,6 +159,19 @@ class Mutants(unittest.TestCase):
         register = "mutate -mode inv -module burst -cell $auto$ff.cc:337:slice$9 -port Q -portbit 0 -src block.v:2.1-2.2"
         self.assertEqual(mutate.parse(register, self.SOURCE).key, "hold: `if (a \\| b) begin` register Q[0]: inverted")
 
+    def test_what_is_tied_is_no_fault(self):
+        netlist = "  cell $mux $a\n    connect \\A \\x [1:0]\n    connect \\B 2'10\n    connect \\Y \\y\n"
+        tied = mutate.constants(netlist)
+        self.assertEqual(tied, {("$a", "B"): "10"})
+        for mode, bit, by, same in (("const0", 0, 1, True), ("const1", 0, 1, False), ("const1", 1, 0, True), ("inv", 0, 1, False)):
+            line = f"mutate -mode {mode} -module burst -cell $a -port B -portbit {bit} -ctrlbit {by} -src block.v:2.1-2.2"
+            self.assertEqual(mutate.nothing(line, tied), same)
+        self.assertTrue(mutate.nothing("mutate -mode cnot0 -cell $a -port B -portbit 0 -ctrlbit 1", tied))
+        self.assertFalse(mutate.nothing("mutate -mode const0 -cell $a -port A -portbit 0", tied))
+
+    def test_a_reason_may_be_a_gap(self):
+        self.assertEqual(mutate.unseen({"a": "bits 4 and up are always 0", "b": mutate.GAP + "it takes long"}), ["a"])
+
     def test_survivors_need_reasons_and_reasons_survivors(self):
         mutants = [mutate.Mutant("", "hold", f"fault {n}") for n in range(mutate.COUNT)]
         outcome = [(n != 7, "0", "event 1: verdict None") for n in range(mutate.COUNT)]
@@ -166,7 +179,8 @@ class Mutants(unittest.TestCase):
         self.assertIn("no reason", mutate.faults(mutants, outcome, {})[0])
         self.assertIn("does not survive", mutate.faults(mutants, outcome, {"hold: fault 7": "", "hold: fault 8": ""})[0])
         many = [(False, "", "")] * mutate.COUNT
-        self.assertIn("have a gap", mutate.faults(mutants, many, {mutant.key: "" for mutant in mutants})[0])
+        self.assertIn("have a gap", mutate.faults(mutants, many, {mutant.key: mutate.GAP for mutant in mutants})[0])
+        self.assertIn("is that so", mutate.faults(mutants, many, {mutant.key: "" for mutant in mutants})[0])
         self.assertEqual(mutate.by_what("event 3: binds due 1"), "binds that are due")
         self.assertEqual(mutate.by_what("the program stopped: 5"), "no answer at all")
 
