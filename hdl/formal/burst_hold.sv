@@ -1,4 +1,5 @@
-// What holds of `hold`, the hold buffer of the burst scheduler: its FIFOs are some. It gets what `decide` makes of an event.
+// What holds of `hold`, the hold buffer of the burst scheduler, and of its FIFOs. It gets what `decide` makes of a request, a bind,
+// a visit of an entry and a withdrawal.
 // Macros as in burst_ports.sv.
 `default_nettype none
 
@@ -12,10 +13,10 @@
 module burst_hold(
     input wire clock, input wire reset, input wire [11:0] hold_ms, input wire [16:0] now, input wire [1:0] what,
     input wire [15:0] entry, input wire [2:0] pool, input wire [11:0] late_in, input wire [3:0] fifo, input wire [1:0] tag,
-    input wire goes
+    input wire goes, input wire gives_up
 );
     localparam REQUEST = 1, BIND = 2, VISIT = 3;
-    // parts are set up, not more of them together than there are entries; one is enough here
+    // part of each pool; so few come that there are entries enough
     (* anyconst *) reg [10:0] part;
 
     reg [2:0] phase = 0;
@@ -31,7 +32,7 @@ module burst_hold(
     wire [15:0] new_entry;
 
     // in phase 3 it is decided, as `decide` does: the head of the best FIFO is bound, the tail of the worst makes room
-    reg binds = 0, evicts = 0, enters = 0, ends = 0, moves = 0;
+    reg binds = 0, evicts = 0, enters = 0, ends = 0, moves = 0, withdraws = 0;
     wire evictable = some & worst > fifo;
     always @(posedge clock) if (phase == 3) begin
         binds <= what == BIND & some & goes;
@@ -39,8 +40,9 @@ module burst_hold(
         enters <= what == REQUEST & goes & (!full | evictable);
         ends <= what == VISIT & valid & goes;
         moves <= what == VISIT & valid & !goes & turns_late;
+        withdraws <= what == VISIT & valid & !goes & !turns_late & !withdrawn & gives_up;
     end
-    wire leaves = binds | evicts | ends, unlinks = leaves | moves, withdraws = 0;
+    wire leaves = binds | evicts | ends, unlinks = leaves | moves;
     wire [3:0] new_fifo = moves ? 8 : fifo;
     // a job is told by its two lowest bits
     wire [113:0] new_job = moves ? job : {112'd0, tag};
@@ -65,11 +67,9 @@ module burst_hold(
     // each comes once, the second after the first and while that is there
     always @* if (comes) assume (tag != 1 | !first_came);
     always @* if (comes & tag == 2) assume (!second_came & first & pool == of_pool & fifo == of_fifo);
-    // no other pool holds anything: parts sum up to no more than there is
-    always @* if (what == REQUEST) assume (pool == of_pool | !first_came | part == 1);
     // what is given stands for the whole event
-    reg [39:0] given;
-    wire [39:0] gives = {what, entry[13:0], pool, fifo, tag, goes, late_in[11:0]};
+    reg [40:0] given;
+    wire [40:0] gives = {what, entry, pool, fifo, tag, goes, gives_up, late_in};
     reg [16:0] at;
     always @(posedge clock) {given, at} <= {gives, now};
     always @* if (phase != 0 & began) assume (given == gives & at == now);

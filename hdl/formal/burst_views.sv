@@ -36,18 +36,17 @@ module burst_views(
 
     // did it take the request of so many clocks ago, and was it found in the third of them that a node does
     reg took_1 = 0, took_2 = 0, took_3 = 0, found_3 = 0;
-    reg [2:0] steady = 0;
-    wire changes = set | write | state_write | reset;
+    reg [1:0] steady = 0;
     always @(posedge clock) begin
         {took_3, took_2, took_1} <= {took_2, took_1, takes};
         found_3 <= found;
-        // a request is chosen for while no view changes
-        steady <= {steady[1:0], !changes};
+        // no state changes in the second clock of a choice; all else may, in any of them
+        steady <= {steady[0], !state_write};
     end
 
     always @(posedge clock) begin
 `ifdef mask
-        if (found_3 & steady == 7 & chosen == some) assert (took_3);
+        if (found_3 & steady[1] & chosen == some) assert (took_3);
 `endif
 `ifdef taker
         if (took_2) assert (found);
