@@ -24,7 +24,8 @@ pub struct ContextAhead<const S: usize, const A: usize> {
     pub state_next: Signal<In, Bits<S>>,
     /// The beat's connection is that of the next beat, of the one after it, of the third: each told when it is needed.
     pub meets: Signal<Out, Bits<3>>,
-    _memory: Memory<S>,
+    _words: Vec<Bits<S>>,
+    _state: Bits<S>,
     _meets: Meets,
 }
 
@@ -48,27 +49,7 @@ pub struct ContextBehind<const S: usize, const A: usize> {
     pub state: Signal<Out, Bits<S>>,
     /// State after the beat.
     pub state_next: Signal<In, Bits<S>>,
-    _memory: Memory<S>,
-}
-
-/// What a simulation keeps of the words.
-#[derive(Clone, Debug, Default)]
-struct Memory<const S: usize> {
-    words: Vec<Bits<S>>,
-    next_connection: usize,
-    state: Bits<S>,
-}
-
-impl<const S: usize> Memory<S> {
-    /// A clock edge: a state is kept, that of the next beat is fetched.
-    fn edge(&mut self, kept: Option<(usize, Bits<S>)>, first_ahead: bool, connection_ahead: usize, connections: usize) {
-        self.words.resize(connections, Bits::default());
-        if let Some((connection, state)) = kept {
-            self.words[connection] = state;
-        }
-        self.state = if first_ahead { Bits::default() } else { self.words[self.next_connection] };
-        self.next_connection = connection_ahead;
-    }
+    _stage: Stage<S>,
 }
 
 /// What a simulation keeps of the connections.
@@ -78,6 +59,19 @@ struct Meets {
     before: Option<usize>,
     second: bool,
     third: bool,
+}
+
+/// What a simulation keeps of a stage behind: its registers. Which state a beat finds that a reset has made void goes by
+/// them, so they are those of the Verilog.
+#[derive(Clone, Debug, Default)]
+struct Stage<const S: usize> {
+    words: Vec<Bits<S>>,
+    read: Bits<S>,
+    held: Bits<S>,
+    held_before: Bits<S>,
+    state: Bits<S>,
+    before: Option<usize>,
+    valid_earlier: bool,
 }
 
 /// Verilog of both: `given` are the comparisons.
@@ -125,8 +119,12 @@ impl<const S: usize, const A: usize> Logic for ContextAhead<S, A> {
     fn update(&mut self) {
         let (connection, ahead) = (self.connection.val().index(), self.connection_ahead.val().index());
         if self.clock.pos_edge() {
-            let kept = self.valid.val().then(|| (connection, self.state_next.val()));
-            self._memory.edge(kept, self.first_ahead.val(), ahead, 1 << A);
+            self._words.resize(1 << A, Bits::default());
+            if self.valid.val() {
+                self._words[connection] = self.state_next.val();
+            }
+            self._state =
+                if self.first_ahead.val() { Bits::default() } else { self._words[self._meets.next_connection] };
             self._meets = Meets {
                 next_connection: ahead,
                 before: self.valid.val().then_some(connection),
@@ -137,7 +135,7 @@ impl<const S: usize, const A: usize> Logic for ContextAhead<S, A> {
         let again = self.valid.val() && connection == self._meets.next_connection;
         let meets = u64::from(again) | u64::from(self._meets.second) << 1 | u64::from(self._meets.third) << 2;
         self.meets.next = meets.into();
-        self.state.next = self._memory.state;
+        self.state.next = self._state;
     }
     fn connect(&mut self) {
         self.state.connect();
@@ -149,13 +147,30 @@ impl<const S: usize, const A: usize> Logic for ContextAhead<S, A> {
 }
 
 impl<const S: usize, const A: usize> Logic for ContextBehind<S, A> {
-    // finds the state by itself: `meets` can only be right
     fn update(&mut self) {
         if self.clock.pos_edge() {
-            let kept = self.valid.val().then(|| (self.connection.val().index(), self.state_next.val()));
-            self._memory.edge(kept, self.first_ahead.val(), self.connection_ahead.val().index(), 1 << A);
+            let (stage, meets, valid) = (&mut self._stage, self.meets.val(), self.valid.val());
+            stage.words.resize(1 << A, Bits::default());
+            let read = stage.words[self.connection_ahead.val().index()];
+            if let Some(connection) = stage.before {
+                stage.words[connection] = stage.held;
+            }
+            stage.state = if self.first_ahead.val() {
+                Bits::default()
+            } else if meets.get_bit(0) && valid {
+                self.state_next.val()
+            } else if meets.get_bit(1) && stage.before.is_some() {
+                stage.held
+            } else if meets.get_bit(2) && stage.valid_earlier {
+                stage.held_before
+            } else {
+                stage.read
+            };
+            (stage.read, stage.held_before, stage.held) = (read, stage.held, self.state_next.val());
+            stage.valid_earlier = stage.before.is_some();
+            stage.before = valid.then(|| self.connection.val().index());
         }
-        self.state.next = self._memory.state;
+        self.state.next = self._stage.state;
     }
     fn connect(&mut self) {
         self.state.connect();
