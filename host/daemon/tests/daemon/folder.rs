@@ -92,6 +92,8 @@ fn with_watch_off_only_a_signal_reloads() {
     std::fs::write(path.join("k"), "0").unwrap();
     policy(path, "k");
     let (mut on, mut off) = (Process::start(&path.join("on")), Process::start(&path.join("off")));
+    // both have read their files before these change
+    on.address();
     let at = off.address();
     for key in ["1", "2", "3"] {
         std::fs::write(path.join("k"), key).unwrap();
