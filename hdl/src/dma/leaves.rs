@@ -1,4 +1,5 @@
 //! Small leaves: what `hdl_gen` has no words for.
+use crate::http::function::parts;
 use forebay_spec::device::{DMA_REQUEST_BYTES_MAX, DMA_TAG_BITS};
 use rust_hdl::prelude::*;
 
@@ -77,73 +78,19 @@ impl<const W: usize, const C: usize> Logic for Beats<W, C> {
 /// Bits of what is kept of a read's piece.
 pub const META_BITS: usize = 26;
 
-/// What is kept of a read's piece, as a word. Wires only.
-#[derive(LogicBlock, Default)]
-pub struct MetaPack {
+parts! {
+    /// What is kept of a read's piece, as a word.
+    MetaPack, MetaUnpack, META_BITS;
     /// Tag of its descriptor.
-    pub of: Signal<In, Bits<8>>,
+    of: [Bits<8>],
     /// Last of its descriptor.
-    pub last: Signal<In, Bit>,
+    last: [Bit],
     /// Why it was not asked for.
-    pub status: Signal<In, Bits<3>>,
+    status: [Bits<3>],
     /// Bytes of its last beat.
-    pub rest: Signal<In, Bits<7>>,
+    rest: [Bits<7>],
     /// Its beats.
-    pub beats: Signal<In, Bits<7>>,
-    /// All of it.
-    pub word: Signal<Out, Bits<META_BITS>>,
-}
-
-impl Logic for MetaPack {
-    fn update(&mut self) {
-        let (beats, rest) = (self.beats.val().index() as u64, self.rest.val().index() as u64);
-        let (status, of) = (self.status.val().index() as u64, self.of.val().index() as u64);
-        self.word.next = (beats << 19 | rest << 12 | status << 9 | u64::from(self.last.val()) << 8 | of).into();
-    }
-    fn connect(&mut self) {
-        self.word.connect();
-    }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom("always @(*) word = {beats, rest, status, last, of};\n".into())
-    }
-}
-
-/// A word of `MetaPack` in its parts. Wires only.
-#[derive(LogicBlock, Default)]
-pub struct MetaUnpack {
-    /// All of it.
-    pub word: Signal<In, Bits<META_BITS>>,
-    /// Tag of its descriptor.
-    pub of: Signal<Out, Bits<8>>,
-    /// Last of its descriptor.
-    pub last: Signal<Out, Bit>,
-    /// Why it was not asked for.
-    pub status: Signal<Out, Bits<3>>,
-    /// Bytes of its last beat.
-    pub rest: Signal<Out, Bits<7>>,
-    /// Its beats.
-    pub beats: Signal<Out, Bits<7>>,
-}
-
-impl Logic for MetaUnpack {
-    fn update(&mut self) {
-        let word = self.word.val().index() as u64;
-        self.of.next = (word & 0xff).into();
-        self.last.next = word >> 8 & 1 == 1;
-        self.status.next = (word >> 9 & 7).into();
-        self.rest.next = (word >> 12 & 0x7f).into();
-        self.beats.next = (word >> 19).into();
-    }
-    fn connect(&mut self) {
-        self.of.connect();
-        self.last.connect();
-        self.status.connect();
-        self.rest.connect();
-        self.beats.connect();
-    }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom("always @(*) {beats, rest, status, last, of} = word;\n".into())
-    }
+    beats: [Bits<7>],
 }
 
 /// Joins the tag of a read and a beat of its answer: `R = N + 5` bits. Wires only.

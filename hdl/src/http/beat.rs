@@ -243,25 +243,13 @@ fn body_step_text() -> String {
         "reg [17:0] high, flips;\nreg [2:0] more, same;\nreg enough, fits;\nalways @(*) begin\n  low = left[6:0];\n  \
          high = left[24:7];\n  // low against rest in gates, a few bits each: a carry chain is longer than these levels\n",
     );
-    for (group, bits) in [[0, 0, 0], [3, 2, 1], [6, 5, 4]].iter().enumerate() {
-        let more = |n: usize| format!("(low[{n}] & ~rest[{n}])");
-        let same = |n: usize| format!("(low[{n}] ~^ rest[{n}])");
-        let [a, b, c] = *bits;
-        text += &if group == 0 {
-            format!("  more[0] = {};\n  same[0] = {};\n", more(a), same(a))
-        } else {
-            format!(
-                "  more[{group}] = {} | ({} & ({} | ({} & {})));\n  same[{group}] = {} & {} & {};\n",
-                more(a),
-                same(a),
-                more(b),
-                same(b),
-                more(c),
-                same(a),
-                same(b),
-                same(c)
-            )
-        };
+    let more = |n: usize| format!("(low[{n}] & ~rest[{n}])");
+    let same = |n: usize| format!("(low[{n}] ~^ rest[{n}])");
+    text += &format!("  more[0] = {};\n  same[0] = {};\n", more(0), same(0));
+    for (group, [a, b, c]) in [(1, [3, 2, 1]), (2, [6, 5, 4])] {
+        text +=
+            &format!("  more[{group}] = {} | ({} & ({} | ({} & {})));\n", more(a), same(a), more(b), same(b), more(c));
+        text += &format!("  same[{group}] = {};\n", [a, b, c].map(same).join(" & "));
     }
     text += "  fits = ~(more[2] | (same[2] & (more[1] | (same[1] & more[0]))));\n  \
              enough = more[2] | (same[2] & (more[1] | (same[1] & (more[0] | same[0]))));\n  \

@@ -6,7 +6,7 @@ mod count;
 mod credential;
 mod epochs;
 mod framer;
-mod function;
+pub(crate) mod function;
 mod gate;
 mod intake;
 mod number;

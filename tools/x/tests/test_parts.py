@@ -13,7 +13,7 @@ import base  # noqa: E402
 import clients  # noqa: E402
 import deb  # noqa: E402
 import licences  # noqa: E402
-import mutate
+import mutate  # noqa: E402
 import netlist  # noqa: E402
 import rtl  # noqa: E402
 import step  # noqa: E402
@@ -147,6 +147,18 @@ class Levels(unittest.TestCase):
     def test_a_loop_is_an_error(self):
         with self.assertRaises(ValueError):
             self.levels(cell("LUT2", 3, A=4), cell("LUT2", 4, A=3))
+
+
+class Sizes(unittest.TestCase):
+    def size(self, *kinds):
+        cells = {str(n): {"type": kind, "port_directions": {}, "connections": {}} for n, kind in enumerate(kinds)}
+        return netlist.xilinx({"modules": {"t": {"attributes": {"top": "1"}, "cells": cells}}})
+
+    def test_memory_is_counted_in_luts(self):
+        found = self.size("LUT2", "LUT6", "SRL16E", "SRLC32E", "RAM64M", "RAM32X1D", "RAMB18E1", "FDRE")
+        self.assertEqual([found[key] for key in ("lut", "memory", "ramb18", "ff")], [2, 1 + 1 + 4 + 2, 1, 1])
+        with self.assertRaisesRegex(ValueError, "RAM512X1S"):
+            self.size("RAM512X1S")
 
 
 class Mutants(unittest.TestCase):
